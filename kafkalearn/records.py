@@ -1,0 +1,127 @@
+"""What the clients and the cluster hand to each other: plain values, never changed.
+
+Source: org.apache.kafka.common.TopicPartition, ConsumerPartitionAssignor.Subscription (3.9).
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kafkalearn.errors import InvalidAssignmentInputError, InvalidTopicError
+
+_LEGAL_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}", re.ASCII)
+
+
+class TopicPartition(NamedTuple):
+    """One partition of one topic; sorts by topic, then by partition number."""
+
+    topic: str
+    partition: int
+
+    def __str__(self) -> str:
+        """Read like Kafka's own logs: ``orders-3``."""
+        return f"{self.topic}-{self.partition}"
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """What one member tells the group's leader when it joins.
+
+    topics: the names it subscribes to; a repeated name counts once.
+    owned_partitions: what it claims from before, as (topic, partition) pairs.
+    generation: the generation in which it got them; -1 for a new member.
+    group_instance_id: set for a static member (KIP-345), which then sorts before all dynamic ones.
+
+    Errors: InvalidTopicError for a name that Kafka refuses, InvalidAssignmentInputError (a ValueError) for a
+    partition claimed twice or anything that is not of the shape above.
+    """
+
+    topics: tuple[str, ...]
+    owned_partitions: tuple[TopicPartition, ...] = ()
+    generation: int = -1
+    group_instance_id: str | None = None
+
+    def __init__(
+        self,
+        topics: Iterable[str],
+        owned_partitions: Iterable[tuple[str, int]] = (),
+        generation: int = -1,
+        group_instance_id: str | None = None,
+    ) -> None:
+        # Written out, since a dataclass's own __init__ would type the fields as what callers must pass.
+        put = object.__setattr__
+        put(self, "topics", _topics(topics))
+        put(self, "owned_partitions", _claims(owned_partitions))
+        put(self, "generation", whole_number(generation, "generation", least=-1))
+        put(self, "group_instance_id", _instance_id(group_instance_id))
+
+
+def check_topic(name: object) -> str:
+    """Give back a legal topic name; InvalidTopicError says what Kafka allows.
+
+    Source: org.apache.kafka.common.internals.Topic.validate (3.9).
+    """
+    if not isinstance(name, str) or not _LEGAL_TOPIC.fullmatch(name) or name in (".", ".."):
+        raise InvalidTopicError(
+            f"{_short(name)} is no topic name: Kafka allows 1 to 249 of the characters a-z A-Z 0-9 . _ -, "
+            "and neither '.' nor '..'"
+        )
+    return name
+
+
+def whole_number(value: object, what: str, *, least: int) -> int:
+    """Give back `value` as an int (NumPy's count too, True does not); say what is allowed if not."""
+    number = getattr(value, "__index__", None)
+    if number is None or isinstance(value, bool):
+        raise InvalidAssignmentInputError(
+            f"{what} is {_short(value)}: a whole number from {least} up is allowed"
+        )
+    if number() < least:
+        raise InvalidAssignmentInputError(
+            f"{what} is {number()}: a whole number from {least} up is allowed"
+        )
+    result: int = number()
+    return result
+
+
+def _topics(topics: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(topics, str) or not isinstance(topics, Iterable):
+        raise InvalidAssignmentInputError(f"topics is {_short(topics)}: a list of topic names is allowed")
+    return tuple(check_topic(topic) for topic in dict.fromkeys(topics))
+
+
+def _claims(owned: Iterable[tuple[str, int]]) -> tuple[TopicPartition, ...]:
+    if isinstance(owned, str) or not isinstance(owned, Iterable):
+        raise InvalidAssignmentInputError(
+            f"owned_partitions is {_short(owned)}: a list of TopicPartition is allowed"
+        )
+    claims: dict[TopicPartition, None] = {}
+    for claim in owned:
+        if not isinstance(claim, tuple | list) or len(claim) != 2:
+            raise InvalidAssignmentInputError(
+                f"owned_partitions holds {_short(claim)}: only TopicPartition(topic, partition) is allowed"
+            )
+        partition = TopicPartition(
+            check_topic(claim[0]), whole_number(claim[1], f"a claimed partition of {claim[0]}", least=0)
+        )
+        if partition in claims:
+            raise InvalidAssignmentInputError(
+                f"owned_partitions claims {partition} twice: a member owns a partition once or not at all"
+            )
+        claims[partition] = None
+    return tuple(claims)
+
+
+def _instance_id(name: object) -> str | None:
+    if name is not None and (not isinstance(name, str) or not name):
+        raise InvalidAssignmentInputError(
+            f"group_instance_id is {_short(name)}: None or a name that is not empty is allowed"
+        )
+    return name
+
+
+def _short(value: object) -> str:
+    """Show a wrong value without flooding the page with it."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
