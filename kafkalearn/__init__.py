@@ -1,1 +1,51 @@
-"""kafkalearn."""
+"""kafkalearn: learn how a Kafka consumer really works. This page is the map.
+
+Where is it?
+    what clients and cluster hand to each other   kafkalearn.records     TopicPartition, Subscription
+    Kafka's errors, as exceptions                 kafkalearn.errors      XxxException is XxxError
+    who reads which partition                     kafkalearn.assignors   one file an assignor
+    what a learner sees                           kafkalearn.views       AssignmentExplorer
+    checks, the judge, running a submission       kafkalearn.grading     check
+    a class on Spark                              kafkalearn.spark       DataFrame -> DataFrame
+    the command line                              kafkalearn.cli         kafkalearn lab | run | grade
+
+Words (the documents' term beside each)
+    consumer group 消费者组: the members that share out the partitions of their topics
+    partition 分区: one ordered log of a topic; read by one member of a group at a time
+    assignor 分配策略: decides which member reads which partition; it runs on the leader, a client
+    leader 领导者: the member that computes the assignment for its group
+    generation 年代: counts the group's rebalances; a claim to a partition is as good as its generation
+    rebalance 再均衡: members come, go or change their minds, and the partitions are shared out anew
+
+Layers point one way: records and errors know nobody; assignors know only these; views and grading
+stand on them; spark on grading; the command line on all. A test holds the table.
+
+A Java class FooBar is FooBar in foo_bar.py, its method fooBar is foo_bar. Names below are found on
+first use, so that importing the package stays fast.
+"""
+
+from importlib import import_module
+from typing import Any
+
+_WHERE = {
+    "AssignmentExplorer": "kafkalearn.views",
+    "CooperativeStickyAssignor": "kafkalearn.assignors",
+    "RangeAssignor": "kafkalearn.assignors",
+    "RoundRobinAssignor": "kafkalearn.assignors",
+    "StickyAssignor": "kafkalearn.assignors",
+    "Subscription": "kafkalearn.records",
+    "TopicPartition": "kafkalearn.records",
+    "check": "kafkalearn.grading",
+}
+
+__all__ = sorted(_WHERE)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_WHERE[name]), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_WHERE]

@@ -33,8 +33,8 @@ class Subscription:
     generation: the generation in which it got them; -1 for a new member.
     group_instance_id: set for a static member (KIP-345), which then sorts before all dynamic ones.
 
-    Errors: InvalidTopicError for a name that Kafka refuses, InvalidAssignmentInputError (a ValueError) for a
-    partition claimed twice or anything that is not of the shape above.
+    Errors: InvalidTopicError for a name that Kafka refuses, InvalidAssignmentInputError (a
+    ValueError) for a partition claimed twice or anything that is not of the shape above.
     """
 
     topics: tuple[str, ...]
@@ -49,7 +49,7 @@ class Subscription:
         generation: int = -1,
         group_instance_id: str | None = None,
     ) -> None:
-        # Written out, since a dataclass's own __init__ would type the fields as what callers must pass.
+        # A dataclass's own __init__ would ask callers for exactly what the fields hold.
         put = object.__setattr__
         put(self, "topics", _topics(topics))
         put(self, "owned_partitions", _claims(owned_partitions))
@@ -64,14 +64,14 @@ def check_topic(name: object) -> str:
     """
     if not isinstance(name, str) or not _LEGAL_TOPIC.fullmatch(name) or name in (".", ".."):
         raise InvalidTopicError(
-            f"{_short(name)} is no topic name: Kafka allows 1 to 249 of the characters a-z A-Z 0-9 . _ -, "
-            "and neither '.' nor '..'"
+            f"{_short(name)} is no topic name: Kafka allows 1 to 249 of the characters "
+            "a-z A-Z 0-9 . _ -, and neither '.' nor '..'"
         )
     return name
 
 
 def whole_number(value: object, what: str, *, least: int) -> int:
-    """Give back `value` as an int (NumPy's count too, True does not); say what is allowed if not."""
+    """Give back `value` as an int if it is one (NumPy's are, True is not) from `least` up."""
     number = getattr(value, "__index__", None)
     if number is None or isinstance(value, bool):
         raise InvalidAssignmentInputError(
@@ -87,7 +87,9 @@ def whole_number(value: object, what: str, *, least: int) -> int:
 
 def _topics(topics: Iterable[str]) -> tuple[str, ...]:
     if isinstance(topics, str) or not isinstance(topics, Iterable):
-        raise InvalidAssignmentInputError(f"topics is {_short(topics)}: a list of topic names is allowed")
+        raise InvalidAssignmentInputError(
+            f"topics is {_short(topics)}: a list of topic names is allowed"
+        )
     return tuple(check_topic(topic) for topic in dict.fromkeys(topics))
 
 
@@ -100,14 +102,17 @@ def _claims(owned: Iterable[tuple[str, int]]) -> tuple[TopicPartition, ...]:
     for claim in owned:
         if not isinstance(claim, tuple | list) or len(claim) != 2:
             raise InvalidAssignmentInputError(
-                f"owned_partitions holds {_short(claim)}: only TopicPartition(topic, partition) is allowed"
+                f"owned_partitions holds {_short(claim)}: only TopicPartition(topic, partition) is "
+                "allowed"
             )
         partition = TopicPartition(
-            check_topic(claim[0]), whole_number(claim[1], f"a claimed partition of {claim[0]}", least=0)
+            check_topic(claim[0]),
+            whole_number(claim[1], f"a claimed partition of {claim[0]}", least=0),
         )
         if partition in claims:
             raise InvalidAssignmentInputError(
-                f"owned_partitions claims {partition} twice: a member owns a partition once or not at all"
+                f"owned_partitions claims {partition} twice: a member owns a partition once or not "
+                "at all"
             )
         claims[partition] = None
     return tuple(claims)

@@ -1,7 +1,7 @@
 """Assignors: (partitions per topic, subscriptions) -> who reads what. Pure; one file each.
 
-Names are found on first use, so that a copy of the package that lacks an assignor (as an exercise's has) still serves
-the others.
+Names are found on first use, so that a copy of the package that lacks an assignor (as an exercise's
+has) still serves the others.
 """
 
 from importlib import import_module

@@ -1,6 +1,6 @@
 """The steps in which an assignor tells its reasons. It words and replays; it decides nothing."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -27,6 +27,15 @@ class Step:
         """Partitions that nobody held go to `member`."""
         return cls(sentence, tuple(Change(partition, None, member) for partition in partitions))
 
+    @classmethod
+    def keep(cls, member: str, partitions: Sequence[TopicPartition], generation: int) -> "Step":
+        """`member` keeps what it got in `generation`; -1 is a claim without one."""
+        what = "it" if len(partitions) == 1 else "them"
+        when = f"in generation {generation}" if generation >= 0 else "before"
+        return cls.give(
+            member, partitions, f"{member} keeps {names(partitions)}: it owned {what} {when}"
+        )
+
     def apply(self, assignment: dict[str, list[TopicPartition]]) -> None:
         """Do in `assignment` what this step says: take from the source, append to the target."""
         for partition, source, target in self.changes:
@@ -36,9 +45,23 @@ class Step:
                 assignment[target].append(partition)
 
 
+Tell = Callable[[Step], None]
+"""Where an assignor that is asked for its reasons hands each step."""
+
+
 def follow(steps: Iterable[Step], members: Iterable[str]) -> dict[str, list[TopicPartition]]:
-    """Rebuild the assignment from the steps alone; ValueError if a step takes what its source does not hold."""
+    """Rebuild the assignment from the steps alone; ValueError if a step takes what is not there."""
     assignment: dict[str, list[TopicPartition]] = {member: [] for member in members}
     for step in steps:
         step.apply(assignment)
     return assignment
+
+
+def names(partitions: Iterable[TopicPartition]) -> str:
+    """Read a list of partitions aloud: ``t0-0, t0-1``, or ``nothing``."""
+    return ", ".join(map(str, partitions)) or "nothing"
+
+
+def count(number: int, noun: str) -> str:
+    """Read a count aloud: ``1 partition``, ``2 partitions``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,17 +1,23 @@
 """The interface of assignors, and what a learner's own assignor extends.
 
-Source: document 002, "AbstractPartitionAssignor"; org.apache.kafka.clients.consumer.internals.AbstractPartitionAssignor (3.9).
+Source: document 002, "AbstractPartitionAssignor";
+org.apache.kafka.clients.consumer.internals.AbstractPartitionAssignor (3.9).
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import partial
 from itertools import repeat
 
-from kafkalearn.assignors.explanation import Step
+from kafkalearn.assignors.explanation import Step, names
 from kafkalearn.errors import InvalidAssignmentInputError
 from kafkalearn.records import Subscription, TopicPartition, check_topic, whole_number
 
 Assignment = dict[str, list[TopicPartition]]
+
+# TopicPartition._make without its Python frame: big groups make tens of thousands.
+_new_partition = partial(tuple.__new__, TopicPartition)
 
 
 class PartitionAssignor(ABC):
@@ -31,12 +37,15 @@ class PartitionAssignor(ABC):
     ) -> Assignment:
         """Give every member its partitions.
 
-        partitions_per_topic: topic -> number of partitions, as the cluster's metadata has it. Topics that
+        partitions_per_topic: topic -> number of partitions, as the cluster's metadata has it.
+        Topics that
             nobody subscribes to are passed over; a topic with 0 partitions counts as missing.
         subscriptions: member id -> what that member wants and claims.
-        out: member id -> partitions; every member of `subscriptions` is there, maybe with an empty list.
+        out: member id -> partitions; every member of `subscriptions` is there, maybe with an empty
+        list.
 
-        Errors: InvalidTopicError, InvalidAssignmentInputError; both name the value and what is allowed.
+        Errors: InvalidTopicError, InvalidAssignmentInputError; both name the value and what is
+        allowed.
         """
 
 
@@ -61,38 +70,41 @@ class AbstractPartitionAssignor(PartitionAssignor):
     @staticmethod
     def partitions(topic: str, num_partitions: int) -> list[TopicPartition]:
         """List the partitions of a topic, 0 first."""
-        return list(map(TopicPartition._make, zip(repeat(topic), range(num_partitions), strict=False)))
+        return list(map(_new_partition, zip(repeat(topic), range(num_partitions), strict=False)))
 
     @staticmethod
     def consumers_per_topic(subscriptions: Mapping[str, Subscription]) -> dict[str, list[str]]:
-        """Topic -> the members that subscribe to it, in the order in which assignors go through members."""
-        consumers: dict[str, list[str]] = {}
+        """Topic -> the members that subscribe to it, sorted as `sorted_members` does."""
+        consumers: dict[str, list[str]] = defaultdict(list)
         for member in AbstractPartitionAssignor.sorted_members(subscriptions):
             for topic in subscriptions[member].topics:
-                consumers.setdefault(topic, []).append(member)
-        return consumers
+                consumers[topic].append(member)
+        return dict(consumers)
 
     @staticmethod
     def all_partitions_sorted(
         partitions_per_topic: Mapping[str, int], subscriptions: Mapping[str, Subscription]
     ) -> list[TopicPartition]:
         """List every partition of every subscribed topic, by topic name and number."""
-        topics = {topic for subscription in subscriptions.values() for topic in subscription.topics}
+        topics = set().union(*{subscription.topics for subscription in subscriptions.values()})
         return [
             partition
             for topic in sorted(topics & partitions_per_topic.keys())
-            for partition in AbstractPartitionAssignor.partitions(topic, partitions_per_topic[topic])
+            for partition in AbstractPartitionAssignor.partitions(
+                topic, partitions_per_topic[topic]
+            )
         ]
 
     @staticmethod
     def sorted_members(subscriptions: Mapping[str, Subscription]) -> list[str]:
-        """Static members by instance id, then dynamic ones by member id (Java: MemberInfo.compareTo)."""
-
-        def order(member: str) -> tuple[bool, str, str]:
-            instance = subscriptions[member].group_instance_id
-            return (instance is None, instance or member, member)
-
-        return sorted(subscriptions, key=order)
+        """Static members by instance id, then dynamic ones by member id (Java: MemberInfo)."""
+        static = {
+            member: (instance_id, member)
+            for member, subscription in subscriptions.items()
+            if (instance_id := subscription.group_instance_id) is not None
+        }
+        dynamic = subscriptions.keys() - static.keys() if static else subscriptions
+        return sorted(static, key=static.__getitem__) + sorted(dynamic)
 
 
 def check_inputs(
@@ -104,7 +116,9 @@ def check_inputs(
         ("subscriptions", subscriptions),
     ):
         if not isinstance(value, Mapping):
-            raise InvalidAssignmentInputError(f"{what} is a {type(value).__name__}: a dict is allowed")
+            raise InvalidAssignmentInputError(
+                f"{what} is a {type(value).__name__}: a dict is allowed"
+            )
     for topic, count in partitions_per_topic.items():
         whole_number(count, f"the number of partitions of {check_topic(topic)}", least=0)
     for member, subscription in subscriptions.items():
@@ -117,8 +131,3 @@ def check_inputs(
                 f"{member} has a {type(subscription).__name__} as its subscription: "
                 "Subscription(topics, ...) is allowed"
             )
-
-
-def names(partitions: Iterable[TopicPartition]) -> str:
-    """Read a list of partitions aloud: ``t0-0, t0-1``, or ``nothing``."""
-    return ", ".join(map(str, partitions)) or "nothing"

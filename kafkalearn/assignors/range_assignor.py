@@ -1,18 +1,18 @@
 """Range: each topic by itself, cut into even runs, the first members taking one more.
 
-Source: document 002 (and 000), "RangeAssignor"; org.apache.kafka.clients.consumer.RangeAssignor (3.9).
+Source: document 002 (and 000), "RangeAssignor"; org.apache.kafka.clients.consumer.RangeAssignor
+(3.9).
 Differs from Kafka: racks (KIP-881) are not modelled.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from kafkalearn.assignors.explanation import Step
+from kafkalearn.assignors.explanation import Step, count, names
 from kafkalearn.assignors.partition_assignor import (
     AbstractPartitionAssignor,
     Assignment,
     check_inputs,
-    names,
 )
 from kafkalearn.records import Subscription, TopicPartition
 
@@ -27,11 +27,13 @@ class _Topic(NamedTuple):
     extra: int
 
     def runs(self) -> Iterator[tuple[str, list[TopicPartition]]]:
+        """Yield each member that gets something, with its run."""
         partitions = AbstractPartitionAssignor.partitions(self.name, self.num_partitions)
-        for i, consumer in enumerate(self.consumers):
-            start = self.each * i + min(i, self.extra)
-            length = self.each + (1 if i < self.extra else 0)
-            yield consumer, partitions[start : start + length]
+        start = 0
+        for i, consumer in enumerate(self.consumers[: self.num_partitions]):
+            end = start + self.each + (i < self.extra)
+            yield consumer, partitions[start:end]
+            start = end
 
 
 class RangeAssignor(AbstractPartitionAssignor):
@@ -42,7 +44,7 @@ class RangeAssignor(AbstractPartitionAssignor):
     def assign(
         self, partitions_per_topic: Mapping[str, int], subscriptions: Mapping[str, Subscription]
     ) -> Assignment:
-        """See PartitionAssignor; each list goes topic by topic, in the topics' alphabetical order."""
+        """See PartitionAssignor; each list goes topic by topic, in the order of their names."""
         assignment: Assignment = {member: [] for member in subscriptions}
         for topic in self._topics(partitions_per_topic, subscriptions):
             for consumer, run in topic.runs():
@@ -57,8 +59,7 @@ class RangeAssignor(AbstractPartitionAssignor):
         for topic in self._topics(partitions_per_topic, subscriptions):
             steps.append(Step(f"{topic.name}: {_division(topic)}"))
             for consumer, run in topic.runs():
-                if run:
-                    steps.append(Step.give(consumer, run, f"{consumer} takes {names(run)}"))
+                steps.append(Step.give(consumer, run, f"{consumer} takes {names(run)}"))
         return steps
 
     def _topics(
@@ -74,17 +75,11 @@ class RangeAssignor(AbstractPartitionAssignor):
 
 
 def _division(topic: _Topic) -> str:
-    count, consumers = topic.num_partitions, topic.consumers
-    sentence = f"{_plural(count, 'partition')} over {_plural(len(consumers), 'consumer')}: {topic.each} each"
-    if topic.extra:
-        first = consumers[: topic.extra]
-        sentence += f", {topic.extra} left over, so {_list(first)} {'takes' if len(first) == 1 else 'take'} one more"
+    partitions = count(topic.num_partitions, "partition")
+    sentence = f"{partitions} over {count(len(topic.consumers), 'consumer')}: {topic.each} each"
+    if topic.extra == 1:
+        sentence += f", 1 left over, so {topic.consumers[0]} takes one more"
+    elif topic.extra:
+        *firsts, last = topic.consumers[: topic.extra]
+        sentence += f", {topic.extra} left over, so {', '.join(firsts)} and {last} take one more"
     return sentence
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
-def _list(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

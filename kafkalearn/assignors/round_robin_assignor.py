@@ -1,6 +1,7 @@
 """Round robin: all partitions of all topics in one row, dealt out like cards.
 
-Source: document 002 (and 000), "RoundRobinAssignor"; org.apache.kafka.clients.consumer.RoundRobinAssignor (3.9).
+Source: document 002 (and 000), "RoundRobinAssignor";
+org.apache.kafka.clients.consumer.RoundRobinAssignor (3.9).
 """
 
 from collections.abc import Iterator, Mapping
@@ -36,7 +37,9 @@ class RoundRobinAssignor(AbstractPartitionAssignor):
         for partition, consumer, passed in self._deal(partitions_per_topic, subscriptions):
             sentence = f"{partition} goes to {consumer}, the next in the circle"
             if passed:
-                sentence += f"; passed over, since not subscribed to {partition.topic}: {', '.join(passed)}"
+                sentence += (
+                    f"; passed over, since not subscribed to {partition.topic}: {', '.join(passed)}"
+                )
             steps.append(Step.give(consumer, (partition,), sentence))
         return steps
 
@@ -46,11 +49,12 @@ class RoundRobinAssignor(AbstractPartitionAssignor):
         """Yield (partition, who gets it, who was passed over for it)."""
         check_inputs(partitions_per_topic, subscriptions)
         members = self.sorted_members(subscriptions)
-        topics = [frozenset(subscriptions[member].topics) for member in members]
+        topic_sets = {each.topics: frozenset(each.topics) for each in subscriptions.values()}
+        wanted = [topic_sets[subscriptions[member].topics] for member in members]
         last, turn = len(members) - 1, 0
         for partition in self.all_partitions_sorted(partitions_per_topic, subscriptions):
             passed = []
-            while partition.topic not in topics[turn]:
+            while partition.topic not in wanted[turn]:
                 passed.append(members[turn])
                 turn = turn + 1 if turn < last else 0
             yield partition, members[turn], passed

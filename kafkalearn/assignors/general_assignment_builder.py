@@ -1,0 +1,238 @@
+"""The sticky assignment of a group in which members subscribe to different topics.
+
+No share is known beforehand, so it goes step by step. Everybody keeps what they owned; a partition
+without an owner goes to the lightest member that wants it, the rarest topics first; and as long as
+some partition's owner holds at least two more than another member that wants it, that partition
+moves to the lightest of them. Two rules keep such moves few: a partition rather goes back to its
+former owner, and if one of the same topic has just gone the other way, that one returns instead.
+
+Inside, a member is a number, and a set of members an int with a bit for each. The numbers count
+from the last name to the first, since the highest bit of an int is had at once: "the lightest that
+want it, of these the first by name" is the highest bit of `members of this size & subscribers of
+this topic`.
+
+Source: org.apache.kafka.clients.consumer.internals.AbstractStickyAssignor.GeneralAssignmentBuilder
+(3.9).
+Differs from Kafka: racks are not modelled; hash order becomes the order of names or of time;
+nothing moves to a member that does not want it, or to where the balance would not gain.
+"""
+
+from bisect import insort
+from collections import defaultdict
+from collections.abc import Mapping
+
+from kafkalearn.assignors.explanation import Change, Step, Tell, names
+from kafkalearn.assignors.partition_assignor import AbstractPartitionAssignor, Assignment
+from kafkalearn.assignors.previous_owners import PreviousOwners
+from kafkalearn.records import Subscription, TopicPartition
+
+
+class _Loads:
+    """How many partitions each member holds, so that the lightest of any set is found at once."""
+
+    def __init__(self, sizes: list[int]) -> None:
+        self.sizes = sizes
+        self._bits = [1 << member for member in range(len(sizes))]
+        self._members: defaultdict[int, int] = defaultdict(int)
+        for member, size in enumerate(sizes):
+            self._members[size] |= self._bits[member]
+        self._occupied = sorted(self._members)
+
+    def change(self, member: int, by: int) -> None:
+        """`member` holds one more (by=1) or one fewer (by=-1)."""
+        members, bit = self._members, self._bits[member]
+        size = self.sizes[member]
+        members[size] ^= bit
+        if not members[size]:
+            self._occupied.remove(size)
+        size += by
+        if not members[size]:
+            insort(self._occupied, size)
+        members[size] |= bit
+        self.sizes[member] = size
+
+    def lightest(self, candidates: int) -> int:
+        """Give the first by name of the lightest members in the bit set `candidates`."""
+        for size in self._occupied:
+            if hit := self._members[size] & candidates:
+                return hit.bit_length() - 1
+        raise ValueError("no candidates")
+
+
+class _Movements:
+    """What moved from whom to whom, so that no two of a topic move in opposite directions."""
+
+    def __init__(self) -> None:
+        self._of: dict[TopicPartition, tuple[str, int, int]] = {}
+        self._by_pair: defaultdict[tuple[str, int, int], dict[TopicPartition, None]] = defaultdict(
+            dict
+        )
+
+    def origin(self, partition: TopicPartition, holder: int) -> int:
+        """Who held it before anything moved."""
+        return self._of[partition][1] if partition in self._of else holder
+
+    def instead_of(self, partition: TopicPartition, holder: int, target: int) -> TopicPartition:
+        """Give what rather goes to `target`: the oldest of the topic that came from there, if any.
+
+        It must have gone to where this partition was at first; moving it back undoes that move.
+        """
+        pair = partition.topic, target, self.origin(partition, holder)
+        return next(iter(self._by_pair[pair]), partition) if pair in self._by_pair else partition
+
+    def add(self, partition: TopicPartition, source: int, target: int) -> None:
+        """Note a move; several of one partition count as one, and one back home as none."""
+        if partition in self._of:
+            pair = self._of.pop(partition)
+            del self._by_pair[pair][partition]
+            source = pair[1]
+        if source != target:
+            pair = self._of[partition] = partition.topic, source, target
+            self._by_pair[pair][partition] = None
+
+
+class GeneralAssignmentBuilder:
+    """Builds one assignment."""
+
+    def __init__(
+        self,
+        partitions_per_topic: Mapping[str, int],
+        subscriptions: Mapping[str, Subscription],
+        previous: PreviousOwners,
+        *,
+        tell: Tell | None = None,
+    ) -> None:
+        self._subscriptions = subscriptions
+        self._previous = previous
+        self._tell = tell
+        self._names = sorted(subscriptions, reverse=True)
+        self._number = {name: number for number, name in enumerate(self._names)}
+        self._subscribers = dict.fromkeys(partitions_per_topic, 0)
+        for number, name in enumerate(self._names):
+            for topic in subscriptions[name].topics:
+                if topic in self._subscribers:
+                    self._subscribers[topic] |= 1 << number
+        rarest_first = sorted(
+            partitions_per_topic, key=lambda topic: (self._subscribers[topic].bit_count(), topic)
+        )
+        self._partitions = {
+            topic: AbstractPartitionAssignor.partitions(topic, partitions_per_topic[topic])
+            for topic in rarest_first
+        }
+        self._held: list[dict[TopicPartition, None]] = [{} for _ in self._names]
+        self._owner: dict[TopicPartition, int] = {}
+        self._must_revoke = False
+        self._movements = _Movements()
+
+    def build(self) -> Assignment:
+        """Keep, hand out, then move for balance: first only what was just handed out."""
+        self._assign_owned_partitions()
+        self._loads = _Loads([len(held) for held in self._held])
+        unassigned = {
+            topic: [partition for partition in partitions if partition not in self._owner]
+            for topic, partitions in self._partitions.items()
+        }
+        for topic, partitions in unassigned.items():
+            for partition in partitions:
+                self._give(partition, self._loads.lightest(self._subscribers[topic]))
+        if not self._must_revoke:
+            self._balance(unassigned)
+        self._balance(self._partitions)
+        return dict(zip(self._names, map(list, self._held), strict=True))
+
+    def transferring(self) -> dict[TopicPartition, str]:
+        """Partition -> new owner, for those claimed by another member and not by that one."""
+        claimed = {
+            partition
+            for subscription in self._subscriptions.values()
+            for partition in subscription.owned_partitions
+        }
+        return {
+            partition: name
+            for name, held in zip(self._names, self._held, strict=True)
+            for partition in held.keys() & claimed
+            if partition not in self._subscriptions[name].owned_partitions
+        }
+
+    def _assign_owned_partitions(self) -> None:
+        for name, owned in self._previous.owned.items():
+            number = self._number[name]
+            wanted = [each for each in owned if self._subscribers[each.topic] >> number & 1]
+            self._must_revoke |= len(wanted) < len(owned)
+            self._held[number] = dict.fromkeys(wanted)
+            self._owner.update(dict.fromkeys(wanted, number))
+            if self._tell:
+                self._tell_kept(name, owned, wanted)
+
+    def _balance(self, candidates: dict[str, list[TopicPartition]]) -> None:
+        """Go through the candidates until none of them can move to a lighter member."""
+        owner, sizes = self._owner, self._loads.sizes
+        moved = True
+        while moved:
+            moved = False
+            for topic, partitions in candidates.items():
+                lightest = self._loads.lightest(self._subscribers[topic])
+                for partition in partitions:
+                    if sizes[owner[partition]] > sizes[lightest] + 1:
+                        self._reassign(partition, lightest)
+                        lightest = self._loads.lightest(self._subscribers[topic])
+                        moved = True
+
+    def _gains(self, source: int, target: int) -> bool:
+        return self._loads.sizes[source] > self._loads.sizes[target] + 1
+
+    def _reassign(self, partition: TopicPartition, target: int) -> None:
+        """Move it to `target`, or better to its former owner; or one that came the other way."""
+        if partition in self._previous.former:
+            former = self._number[self._previous.former[partition][0]]
+            wants_it = self._subscribers[partition.topic] >> former & 1
+            if wants_it and self._gains(self._owner[partition], former):
+                target = former
+        instead = self._movements.instead_of(partition, self._owner[partition], target)
+        if instead is not partition and self._gains(self._owner[instead], target):
+            partition = instead
+        self._move(partition, target)
+
+    def _give(self, partition: TopicPartition, target: int) -> None:
+        if self._tell:
+            name, load = self._names[target], self._loads.sizes[target]
+            why = f"the lightest that wants {partition.topic} (it holds {load})"
+            self._tell(
+                Step.give(name, (partition,), f"{partition} has no owner: it goes to {name}, {why}")
+            )
+        self._held[target][partition] = None
+        self._owner[partition] = target
+        self._loads.change(target, 1)
+
+    def _move(self, partition: TopicPartition, target: int) -> None:
+        source = self._owner[partition]
+        if self._tell:
+            self._tell_move(partition, source, target)
+        self._movements.add(partition, source, target)
+        del self._held[source][partition]
+        self._held[target][partition] = None
+        self._owner[partition] = target
+        self._loads.change(source, -1)
+        self._loads.change(target, 1)
+
+    def _tell_kept(
+        self, name: str, owned: list[TopicPartition], wanted: list[TopicPartition]
+    ) -> None:
+        assert self._tell
+        if wanted:
+            self._tell(Step.keep(name, wanted, self._previous.generations[name]))
+        lost = [partition for partition in owned if partition not in wanted]
+        if lost:
+            topics = ", ".join(dict.fromkeys(partition.topic for partition in lost))
+            self._tell(Step(f"{name} gives up {names(lost)}: it no longer subscribes to {topics}"))
+
+    def _tell_move(self, partition: TopicPartition, source: int, target: int) -> None:
+        assert self._tell
+        giver, taker, loads = self._names[source], self._names[target], self._loads.sizes
+        sentence = f"{partition} moves from {giver} ({loads[source]}) to {taker} ({loads[target]})"
+        former, generation = self._previous.former.get(partition, (None, -1))
+        if self._movements.origin(partition, source) == target:
+            sentence += ": back to where it was"
+        elif former == taker:
+            sentence += f": {taker} owned it in generation {generation}"
+        self._tell(Step(sentence, (Change(partition, giver, taker),)))
