@@ -1,21 +1,21 @@
 """kafkalearn: learn how a Kafka consumer really works. This page is the map.
 
 Where is it?
-    what clients and cluster hand to each other   kafkalearn.records     TopicPartition, Subscription
-    Kafka's errors, as exceptions                 kafkalearn.errors      XxxException is XxxError
-    who reads which partition                     kafkalearn.assignors   one file an assignor
-    what a learner sees                           kafkalearn.views       AssignmentExplorer
-    checks, the judge, running a submission       kafkalearn.grading     check
-    a class on Spark                              kafkalearn.spark       DataFrame -> DataFrame
-    the command line                              kafkalearn.cli         kafkalearn lab | run | grade
+    what clients and cluster hand each other   kafkalearn.records     TopicPartition, Subscription
+    Kafka's errors, as exceptions              kafkalearn.errors      XxxException is XxxError
+    who reads which partition                  kafkalearn.assignors   one file an assignor
+    what a learner sees                        kafkalearn.views       AssignmentExplorer
+    checks, the judge, running a submission    kafkalearn.grading     check
+    a class on Spark                           kafkalearn.spark       DataFrame -> DataFrame
+    the command line                           kafkalearn.cli         kafkalearn lab, run, grade
 
-Words (the documents' term beside each)
-    consumer group 消费者组: the members that share out the partitions of their topics
-    partition 分区: one ordered log of a topic; read by one member of a group at a time
-    assignor 分配策略: decides which member reads which partition; it runs on the leader, a client
-    leader 领导者: the member that computes the assignment for its group
-    generation 年代: counts the group's rebalances; a claim to a partition is as good as its generation
-    rebalance 再均衡: members come, go or change their minds, and the partitions are shared out anew
+Words (with the documents' own where they have one)
+    consumer group 消费组: the members that share out the partitions of their topics
+    partition 分区: one ordered log of a topic; one member of a group reads it at a time
+    assignor 分配策略: decides which member reads which partition; runs on the leader, a client
+    leader: the member that computes the assignment for its group
+    generation: counts a group's rebalances; of two claims to a partition the newer one holds
+    rebalance: members come, go or change their minds, and partitions are shared out anew
 
 Layers point one way: records and errors know nobody; assignors know only these; views and grading
 stand on them; spark on grading; the command line on all. A test holds the table.

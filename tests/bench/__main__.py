@@ -1,0 +1,50 @@
+"""`make bench`: every figure that was asked for, measured now, with the peers in the same run."""
+
+import os
+import platform
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+from rich.console import Console
+
+from tests.bench import assignors
+from tests.bench.measure import Row
+
+REPORT = Path("build/bench.md")
+PACKAGES = ("kafkalearn", "kafka-python", "aiokafka")
+
+
+def line(row: Row) -> str:
+    """One line of the Markdown table."""
+    sign = "at least" if row.at_least else "at most"
+    notes = ", ".join(f"{name} {value}" for name, value in row.notes.items())
+    mark = "yes" if row.met else "**no**"
+    return f"| {row.case} | {row.value:,.1f} {row.unit} | {sign} {row.aim:,g} | {mark} | {notes} |"
+
+
+def main() -> int:
+    """Print and write the table; 1 if a figure was missed."""
+    console = Console()
+    versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    lines = [
+        f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}; "
+        f"Python {platform.python_version()}, {versions}",
+        "",
+        "| case | measured | asked for | met | each |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    console.print("\n".join(lines), soft_wrap=True)
+    missed = 0
+    for row in assignors.rows():
+        lines.append(line(row))
+        console.print(lines[-1], soft_wrap=True, highlight=False, markup=False)
+        missed += not row.met
+    REPORT.parent.mkdir(exist_ok=True)
+    REPORT.write_text("\n".join(lines) + "\n")
+    console.print(f"\nwritten to {REPORT}; {missed or 'no'} figure{'s' * (missed > 1)} missed")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,50 @@
+"""Measures, one row a case: what it took, what the peers took, and what was asked for."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+Call = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table. `value` and `aim` are ratios, milliseconds or MB, as `unit` says."""
+
+    case: str
+    value: float
+    unit: str
+    aim: float
+    at_least: bool = False
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def met(self) -> bool:
+        """Whether the figure is on the right side of what was asked for."""
+        return self.value >= self.aim if self.at_least else self.value <= self.aim
+
+
+def milliseconds(call: Call, *, rounds: int = 7) -> float:
+    """The fastest of several runs: what is left when the machine disturbs least."""
+    fastest = float("inf")
+    for _ in range(rounds):
+        started = time.perf_counter()
+        call()
+        fastest = min(fastest, time.perf_counter() - started)
+    return fastest * 1000
+
+
+def ratio(
+    case: str, ours: Call, peers: Mapping[str, Call], *, aim: float, slow: bool = False
+) -> Row:
+    """How many times as fast as the faster peer; slow peers run once, between two of ours."""
+    own = milliseconds(ours)
+    theirs = {name: milliseconds(call, rounds=1 if slow else 5) for name, call in peers.items()}
+    own = min(own, milliseconds(ours))
+    notes = {"kafkalearn": f"{own:.1f} ms"} | {name: f"{ms:.1f} ms" for name, ms in theirs.items()}
+    return Row(case, min(theirs.values()) / own, "times", aim, True, notes)
+
+
+def alone(case: str, ours: Call, *, aim: float) -> Row:
+    """Ours alone, where the peers would take minutes."""
+    return Row(case, milliseconds(ours), "ms", aim)
