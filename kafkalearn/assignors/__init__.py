@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kafkalearn.assignors.cooperative_sticky_assignor import CooperativeStickyAssignor
-    from kafkalearn.assignors.explanation import Change, Step, follow
+    from kafkalearn.assignors.explanation import Change, Step, follow, table
     from kafkalearn.assignors.partition_assignor import AbstractPartitionAssignor, PartitionAssignor
     from kafkalearn.assignors.range_assignor import RangeAssignor
     from kafkalearn.assignors.registry import all_assignors, assignor
@@ -31,6 +31,7 @@ __all__ = [
     "all_assignors",
     "assignor",
     "follow",
+    "table",
 ]
 
 _WHERE = {
@@ -47,6 +48,7 @@ _WHERE = {
     "all_assignors": "kafkalearn.assignors.registry",
     "assignor": "kafkalearn.assignors.registry",
     "follow": "kafkalearn.assignors.explanation",
+    "table": "kafkalearn.assignors.explanation",
 }
 
 

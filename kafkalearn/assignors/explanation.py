@@ -1,6 +1,6 @@
 """The steps in which an assignor tells its reasons. It words and replays; it decides nothing."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -60,6 +60,14 @@ def follow(steps: Iterable[Step], members: Iterable[str]) -> dict[str, list[Topi
 def names(partitions: Iterable[TopicPartition]) -> str:
     """Read a list of partitions aloud: ``t0-0, t0-1``, or ``nothing``."""
     return ", ".join(map(str, partitions)) or "nothing"
+
+
+def table(assignment: Mapping[str, Iterable[TopicPartition]]) -> str:
+    """An assignment as text, one line a member, by name: ``c0  t-0, t-1``."""
+    width = max(map(len, assignment), default=0)
+    return "\n".join(
+        f"{member:<{width}}  {names(assignment[member])}" for member in sorted(assignment)
+    )
 
 
 def count(number: int, noun: str) -> str:

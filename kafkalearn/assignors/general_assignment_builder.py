@@ -138,7 +138,7 @@ class GeneralAssignmentBuilder:
         if not self._must_revoke:
             self._balance(unassigned)
         self._balance(self._partitions)
-        return dict(zip(self._names, map(list, self._held), strict=True))
+        return {name: list(self._held[self._number[name]]) for name in self._previous.owned}
 
     def transferring(self) -> dict[TopicPartition, str]:
         """Partition -> new owner, for those claimed by another member and not by that one."""

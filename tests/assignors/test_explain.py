@@ -10,6 +10,7 @@ from kafkalearn.assignors import (
     TopicPartition,
     assignor,
     follow,
+    table,
 )
 
 
@@ -121,3 +122,9 @@ def test_follow_refuses_a_step_that_takes_what_is_not_there():
     partition = TopicPartition("t", 0)
     with pytest.raises(ValueError, match="not in list"):
         follow([Step("wrong", (Change(partition, "a", "b"),))], ["a", "b"])
+
+
+def test_a_table_has_a_line_a_member():
+    """Sorted by name, aligned, and a member with nothing says so."""
+    assignment = {"consumer10": [TopicPartition("t", 0), TopicPartition("t", 1)], "c": []}
+    assert table(assignment) == "c           nothing\nconsumer10  t-0, t-1"
