@@ -31,6 +31,7 @@ class ConstrainedAssignmentBuilder:
         self,
         partitions_per_topic: Mapping[str, int],
         previous: PreviousOwners,
+        *,
         tell: Tell | None = None,
     ) -> None:
         self._partitions_per_topic = partitions_per_topic
@@ -74,7 +75,8 @@ class ConstrainedAssignmentBuilder:
         for partition in owned[keep:]:
             self._revoked[partition] = member
         if self._tell and owned[:keep]:
-            self._tell(Step.keep(member, owned[:keep], self._previous.generations[member]))
+            generation = self._previous.generations[member]
+            self._tell(Step.keep(member, owned[:keep], generation=generation))
         if self._tell and owned[keep:]:
             share = f"its share is {keep}" if keep else "there is no share for it"
             self._tell(Step(f"{member} gives up {names(owned[keep:])}: {share}"))
@@ -130,4 +132,5 @@ class ConstrainedAssignmentBuilder:
             why = f"{member} holds {holds} of {self._min_quota} and is next"
         else:
             why = f"all hold {self._min_quota} now, and {member} is the next that may have one more"
-        return Step.give(member, (partition,), f"{was}: it goes to {member} ({why})")
+        sentence = f"{was}: it goes to {member} ({why})"
+        return Step.give(member, (partition,), sentence=sentence)

@@ -23,18 +23,17 @@ class Step:
     changes: tuple[Change, ...] = ()
 
     @classmethod
-    def give(cls, member: str, partitions: Iterable[TopicPartition], sentence: str) -> "Step":
+    def give(cls, member: str, partitions: Iterable[TopicPartition], *, sentence: str) -> "Step":
         """Partitions that nobody held go to `member`."""
         return cls(sentence, tuple(Change(partition, None, member) for partition in partitions))
 
     @classmethod
-    def keep(cls, member: str, partitions: Sequence[TopicPartition], generation: int) -> "Step":
+    def keep(cls, member: str, partitions: Sequence[TopicPartition], *, generation: int) -> "Step":
         """`member` keeps what it got in `generation`; -1 is a claim without one."""
         what = "it" if len(partitions) == 1 else "them"
         when = f"in generation {generation}" if generation >= 0 else "before"
-        return cls.give(
-            member, partitions, f"{member} keeps {names(partitions)}: it owned {what} {when}"
-        )
+        sentence = f"{member} keeps {names(partitions)}: it owned {what} {when}"
+        return cls.give(member, partitions, sentence=sentence)
 
     def apply(self, assignment: dict[str, list[TopicPartition]]) -> None:
         """Do in `assignment` what this step says: take from the source, append to the target."""

@@ -98,8 +98,8 @@ class GeneralAssignmentBuilder:
         self,
         partitions_per_topic: Mapping[str, int],
         subscriptions: Mapping[str, Subscription],
-        previous: PreviousOwners,
         *,
+        previous: PreviousOwners,
         tell: Tell | None = None,
     ) -> None:
         self._subscriptions = subscriptions
@@ -197,9 +197,8 @@ class GeneralAssignmentBuilder:
         if self._tell:
             name, load = self._names[target], self._loads.sizes[target]
             why = f"the lightest that wants {partition.topic} (it holds {load})"
-            self._tell(
-                Step.give(name, (partition,), f"{partition} has no owner: it goes to {name}, {why}")
-            )
+            sentence = f"{partition} has no owner: it goes to {name}, {why}"
+            self._tell(Step.give(name, (partition,), sentence=sentence))
         self._held[target][partition] = None
         self._owner[partition] = target
         self._loads.change(target, 1)
@@ -220,7 +219,7 @@ class GeneralAssignmentBuilder:
     ) -> None:
         assert self._tell
         if wanted:
-            self._tell(Step.keep(name, wanted, self._previous.generations[name]))
+            self._tell(Step.keep(name, wanted, generation=self._previous.generations[name]))
         lost = [partition for partition in owned if partition not in wanted]
         if lost:
             topics = ", ".join(dict.fromkeys(partition.topic for partition in lost))

@@ -62,7 +62,9 @@ class AbstractPartitionAssignor(PartitionAssignor):
         """
         assignment = self.assign(partitions_per_topic, subscriptions)
         return [
-            Step.give(member, partitions, f"{self.name} gives {member} {names(partitions)}")
+            Step.give(
+                member, partitions, sentence=f"{self.name} gives {member} {names(partitions)}"
+            )
             for member, partitions in assignment.items()
             if partitions
         ]

@@ -59,7 +59,7 @@ class RangeAssignor(AbstractPartitionAssignor):
         for topic in self._topics(partitions_per_topic, subscriptions):
             steps.append(Step(f"{topic.name}: {_division(topic)}"))
             for consumer, run in topic.runs():
-                steps.append(Step.give(consumer, run, f"{consumer} takes {names(run)}"))
+                steps.append(Step.give(consumer, run, sentence=f"{consumer} takes {names(run)}"))
         return steps
 
     def _topics(

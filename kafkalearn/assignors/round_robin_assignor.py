@@ -40,7 +40,7 @@ class RoundRobinAssignor(AbstractPartitionAssignor):
                 sentence += (
                     f"; passed over, since not subscribed to {partition.topic}: {', '.join(passed)}"
                 )
-            steps.append(Step.give(consumer, (partition,), sentence))
+            steps.append(Step.give(consumer, (partition,), sentence=sentence))
         return steps
 
     def _deal(

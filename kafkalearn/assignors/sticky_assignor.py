@@ -61,8 +61,8 @@ class StickyAssignor(AbstractPartitionAssignor):
         if tell:
             _tell_failed_claims(previous, tell)
         if all(len(subscription.topics) == len(topics) for subscription in subscriptions.values()):
-            return ConstrainedAssignmentBuilder(counts, previous, tell)
-        return GeneralAssignmentBuilder(counts, subscriptions, previous, tell=tell)
+            return ConstrainedAssignmentBuilder(counts, previous, tell=tell)
+        return GeneralAssignmentBuilder(counts, subscriptions, previous=previous, tell=tell)
 
 
 def _tell_failed_claims(previous: PreviousOwners, tell: Tell) -> None:
