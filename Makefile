@@ -3,36 +3,47 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+PIP    := $(BIN)/python -m pip --disable-pip-version-check install
+NB     ?= notebooks/*.ipynb
 
-.PHONY: help lab test run bench lint lock clean
+.PHONY: help lab test run notebooks bench lint lock binder-check clean
 help:  ## list the commands
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 15
 
 lab: $(READY)  ## open JupyterLab on the welcome notebook
-	$(BIN)/kafkalearn lab
+	@$(BIN)/kafkalearn lab
 
-test: $(READY)  ## every test: package, notebooks, Spark, a real browser
-	$(BIN)/python tests/run_all.py
+# --nbval makes a test of each notebook cell: its output must be the stored one. See tests/sharing.py for what runs together.
+test: $(READY) lint  ## every test: package, notebooks, Spark, a real browser
+	$(BIN)/python -m pytest -n 2 \
+	  --nbval --nbval-sanitize-with tests/notebooks/sanitize.cfg tests notebooks
 
 run: $(READY)  ## execute all notebooks into build/, in parallel
-	$(BIN)/kafkalearn run
+	@$(BIN)/kafkalearn run
+
+notebooks: $(READY)  ## for authors: execute notebooks and store clean outputs (NB=notebooks/41*.ipynb)
+	@$(BIN)/python -m tests.notebooks.clean $(NB)
 
 bench: $(VENV)/.ready-bench  ## measure, side by side with the peers
-	$(BIN)/python -m tests.bench
+	@$(BIN)/python -m tests.bench
 
 lint: $(READY)  ## ruff and mypy --strict
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
-# .ready is touched last, so an install that was interrupted is done again.
+# .ready stands only for an environment that was made to the end: without it, the next try starts afresh.
 $(READY): requirements.lock pyproject.toml
-	$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(f"Python 3.11 or newer is needed; this is {v[0]}.{v[1]}. Try: make PYTHON=python3.12 lab" if v < (3, 11) else 0)'
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --progress-bar on --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(f"Python 3.11 or newer is needed; this is {v[0]}.{v[1]}. Try: make PYTHON=python3.12 lab" if v < (3, 11) else 0)'
+	@test -e $@ && echo "Bringing $(VENV) up to date with requirements.lock: seconds, if little changed." \
+	  || echo "Making $(VENV) from requirements.lock: 3 to 5 minutes and 1.5 GB, once."
+	@test -e $@ || $(PYTHON) -m venv --clear $(VENV)
+	@rm -f $@
+	$(PIP) --require-hashes -r requirements.lock
+	$(PIP) --quiet --no-deps -e .
 	@touch $@
 
 $(VENV)/.ready-bench: $(READY) requirements-bench.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-bench.lock
+	@echo "Adding the peers of the benchmarks: a few seconds."
+	$(PIP) --quiet --require-hashes -r requirements-bench.lock
 	@touch $@
 
 # uv writes one lock for every system and Python; it names no place that packages come from.
@@ -41,6 +52,9 @@ lock:  ## compile the lock files anew from pyproject.toml (needs uv)
 	  --extra lab --extra spark --extra grade --extra test -o requirements.lock
 	uv pip compile pyproject.toml --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11 \
 	  --extra bench -c requirements.lock -o requirements-bench.lock
+
+binder-check: $(READY)  ## replay Binder's build without Docker, in an environment of its own (minutes)
+	bash tests/binder_check.sh
 
 clean:  ## remove what was built, but not the environment
 	rm -rf build .pytest_cache .mypy_cache .ruff_cache .hypothesis spark-warehouse

@@ -150,8 +150,9 @@ class GeneralAssignmentBuilder:
         return {
             partition: name
             for name, held in zip(self._names, self._held, strict=True)
-            for partition in held.keys() & claimed
-            if partition not in self._subscriptions[name].owned_partitions
+            for partition in (held.keys() & claimed).difference(
+                self._subscriptions[name].owned_partitions
+            )
         }
 
     def _assign_owned_partitions(self) -> None:
