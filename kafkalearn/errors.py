@@ -10,6 +10,10 @@ Source: org.apache.kafka.common.errors, and org.apache.kafka.common.protocol.Err
 class KafkaError(Exception):
     """Anything that Kafka, or our reading of it, refuses."""
 
+    def _render_traceback_(self) -> list[str]:
+        """Show a learner the sentence alone: IPython asks for this instead of a traceback."""
+        return [f"{type(self).__name__}: {self}"]
+
 
 class InvalidTopicError(KafkaError, ValueError):
     """A topic name that Kafka does not allow (INVALID_TOPIC_EXCEPTION, code 17)."""

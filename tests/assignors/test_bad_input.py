@@ -125,3 +125,15 @@ def test_nothing_is_changed_or_remembered(chosen):
     chosen.assign({"u": 9}, {"z": Subscription(["u"], [("u", 1)], 99)})
     assert (counts, group) == before
     assert chosen.assign(counts, group) == first
+
+
+def test_a_notebook_shows_the_sentence_and_no_traceback():
+    """What a learner sees of a refusal is one line, not the inside of the package."""
+    from IPython.core.interactiveshell import InteractiveShell
+    from IPython.utils.capture import capture_output
+
+    shell = InteractiveShell()
+    with capture_output() as shown:
+        shell.run_cell("from kafkalearn import Subscription\nSubscription(['a b'])")
+    assert shown.stdout.strip().startswith("InvalidTopicError: 'a b' is no topic name")
+    assert "records.py" not in shown.stdout

@@ -1,0 +1,237 @@
+"""Who owns what, and what changed: two assignments compared, as frames of plain JSON."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, Protocol, TypedDict
+
+from kafkalearn.records import TopicPartition
+
+Assignment = Mapping[str, Iterable[TopicPartition]]
+Owned = dict[str, list[TopicPartition]]
+State = Literal["kept", "moved", "orphaned", "new", "waiting", "left", "unowned"]
+
+
+class Cell(TypedDict):
+    """A partition in a member's row.
+
+    state: kept; moved (`other`, the former owner, is still there); orphaned (`other` left); new
+        (nobody had it); waiting (`other` must give it up first); left (it was here, `other` has it
+        now); unowned.
+    needless: moved, but it could have stayed with everybody's number of partitions as it is: its
+        former owner got `instead` in its place, which the new owner could read as well.
+    """
+
+    topic: str
+    partition: int
+    state: State
+    other: str | None
+    needless: bool
+    instead: str | None
+
+
+class Row(TypedDict):
+    """A member with its partitions, by topic and number; `count` is of those that it owns."""
+
+    name: str
+    state: Literal["stayed", "joined", "left"]
+    count: int
+    partitions: list[Cell]
+
+
+class Frame(TypedDict):
+    """One picture: the members' rows, and the numbers of the whole.
+
+    could_keep: partitions whose owner before is still there and subscribed; kept: of those.
+    moved, orphaned, waiting, needless: how many such cells; needless ones are moved ones too.
+    spread: the most partitions that a member has, minus the fewest.
+    first: nothing was owned before. step: the reason that this frame shows; None is the result.
+    """
+
+    members: list[Row]
+    joined: list[str]
+    left: list[str]
+    unowned: list[Cell]
+    kept: int
+    could_keep: int
+    moved: int
+    needless: int
+    orphaned: int
+    waiting: int
+    fewest: int
+    most: int
+    spread: int
+    first: bool
+    step: dict[str, Any] | None
+
+
+class Step(Protocol):
+    """A reason, as assignors tell it: `changes` holds (partition, source, target)."""
+
+    @property
+    def sentence(self) -> str:
+        """For the learner."""
+
+    @property
+    def changes(self) -> Sequence[tuple[TopicPartition, str | None, str | None]]:
+        """What goes from whom to whom."""
+
+    def apply(self, assignment: Owned) -> None:
+        """Do it."""
+
+
+def frames(
+    before: Assignment,
+    after: Assignment,
+    *,
+    may_read: Assignment | None = None,
+    awaited: Assignment | None = None,
+    steps: Sequence[Step] = (),
+) -> list[Frame]:
+    """Compare two assignments; the last frame is the whole change, after one for each step.
+
+    may_read: member -> the partitions of the topics that it subscribes to after the change;
+        without it, everybody may read whatever the assignments name.
+    awaited: member -> partitions that it gets once their present owner has given them up.
+    """
+    change = _Change(before, after, may_read=may_read, awaited=awaited or {})
+    result, filling = [], {member: list[TopicPartition]() for member in after}
+    for number, step in enumerate(steps, start=1):
+        step.apply(filling)
+        frame = change.frame(filling, {})
+        frame["step"] = {
+            "number": number,
+            "of": len(steps),
+            "sentence": step.sentence,
+            "partitions": [list(partition) for partition, _, _ in step.changes],
+        }
+        result.append(frame)
+    return [*result, change.frame(change.after, change.awaited)]
+
+
+class _Change:
+    """What all frames of one change share: both sides of it, and who may read what."""
+
+    def __init__(
+        self,
+        before: Assignment,
+        after: Assignment,
+        *,
+        may_read: Assignment | None,
+        awaited: Assignment,
+    ) -> None:
+        self.before = {member: sorted(partitions) for member, partitions in before.items()}
+        self.after = {member: sorted(partitions) for member, partitions in after.items()}
+        self.awaited = {member: sorted(partitions) for member, partitions in awaited.items()}
+        self.owner = _owners(self.before)
+        if may_read is None:
+            named = (self.owner, _owners(self.after), _owners(self.awaited))
+            everything = set[TopicPartition]().union(*named)
+            may_read = dict.fromkeys(self.after, everything)
+        self.may_read = {member: set(may_read.get(member, ())) for member in self.after}
+        self.wanted = set().union(*self.may_read.values())
+
+    def frame(self, after: Owned, awaited: Owned) -> Frame:
+        exchanges = self._exchanges(after)
+        rows = [
+            self._row(member, after, awaited=awaited, exchanges=exchanges)
+            for member in self._members()
+        ]
+        states = Counter(cell["state"] for row in rows for cell in row["partitions"])
+        sizes = [row["count"] for row in rows if row["state"] != "left"]
+        fewest, most = min(sizes, default=0), max(sizes, default=0)
+        unowned = self.wanted - _owners(after).keys() - _owners(awaited).keys()
+        return {
+            "members": rows,
+            "joined": [row["name"] for row in rows if row["state"] == "joined"],
+            "left": [row["name"] for row in rows if row["state"] == "left"],
+            "unowned": [_cell(p, "unowned") for p in sorted(unowned)],
+            "kept": states["kept"],
+            "could_keep": sum(self._may_keep(partition) for partition in self.owner),
+            "moved": states["moved"],
+            "needless": len(exchanges),
+            "orphaned": states["orphaned"],
+            "waiting": states["waiting"],
+            "fewest": fewest,
+            "most": most,
+            "spread": most - fewest,
+            "first": not self.owner,
+            "step": None,
+        }
+
+    def _members(self) -> list[str]:
+        return list(self.before) + [member for member in self.after if member not in self.before]
+
+    def _may_keep(self, partition: TopicPartition) -> bool:
+        return partition in self.may_read.get(self.owner[partition], ())
+
+    def _row(
+        self,
+        member: str,
+        after: Owned,
+        *,
+        awaited: Owned,
+        exchanges: Mapping[TopicPartition, TopicPartition],
+    ) -> Row:
+        if member not in self.after:
+            now = _owners(after)
+            gone = [
+                _cell(p, "left", other=now.get(p)) for p in self.before[member] if p in self.wanted
+            ]
+            return {"name": member, "state": "left", "count": 0, "partitions": gone}
+        cells = [self._owned(p, member, instead=exchanges.get(p)) for p in after[member]]
+        cells += [_cell(p, "waiting", other=self.owner.get(p)) for p in awaited.get(member, ())]
+        return {
+            "name": member,
+            "state": "stayed" if member in self.before else "joined",
+            "count": len(after[member]),
+            "partitions": sorted(cells, key=lambda cell: (cell["topic"], cell["partition"])),
+        }
+
+    def _owned(
+        self, partition: TopicPartition, member: str, *, instead: TopicPartition | None
+    ) -> Cell:
+        owner = self.owner.get(partition)
+        if owner is None:
+            return _cell(partition, "new")
+        if owner == member:
+            return _cell(partition, "kept", other=owner)
+        state: State = "moved" if owner in self.after else "orphaned"
+        return _cell(partition, state, other=owner, instead=instead)
+
+    def _exchanges(self, after: Owned) -> dict[TopicPartition, TopicPartition]:
+        """Each needless move, with what its former owner got instead; each answers for one move."""
+        gained = {
+            member: [p for p in sorted(owned) if self.owner.get(p) != member]
+            for member, owned in after.items()
+        }
+        exchanges: dict[TopicPartition, TopicPartition] = {}
+        for member, partitions in gained.items():
+            for partition in partitions:
+                if partition not in self.owner or not self._may_keep(partition):
+                    continue
+                for instead in gained[self.owner[partition]]:
+                    if instead not in exchanges.values() and instead in self.may_read[member]:
+                        exchanges[partition] = instead
+                        break
+        return exchanges
+
+
+def _owners(assignment: Owned) -> dict[TopicPartition, str]:
+    return {p: member for member, partitions in assignment.items() for p in partitions}
+
+
+def _cell(
+    partition: TopicPartition,
+    state: State,
+    *,
+    other: str | None = None,
+    instead: TopicPartition | None = None,
+) -> Cell:
+    return {
+        "topic": partition.topic,
+        "partition": partition.partition,
+        "state": state,
+        "other": other,
+        "needless": instead is not None,
+        "instead": None if instead is None else str(instead),
+    }

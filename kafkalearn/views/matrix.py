@@ -1,0 +1,220 @@
+"""Draw frames as SVG: a row for each member, a chip for each partition. All lengths are pixels.
+
+One drawing serves the live widget (inline) and the static picture; its colours are in look.css.
+"""
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from math import ceil
+from pathlib import Path
+from textwrap import wrap
+
+from kafkalearn.views.assignment import Cell, Frame, Row, State
+from kafkalearn.views.assignment_text import as_text, counts, label, remark
+from kafkalearn.views.wording import columns, shown, tag
+
+WIDTH = 464
+COLOURS = 8
+
+_LOOK = Path(__file__).with_name("look.css")
+_CHAR, _SMALL_CHAR = 7.3, 6.1  # a character of the fixed-width font at 12 and at 10 pixels
+_NAME, _SHORT = 14, 10  # characters of a name at the head of a row, and in or below a chip
+_CHIP, _WIDE, _GAP, _REMARK, _PAD = 20, 54, 10, 13, 8
+_HEAD = 66  # title and counts
+_STATS = {2: (0, 160), 3: (0, 124, 290)}  # where the counts stand, two or three of them
+_KEY: tuple[tuple[State, bool, str], ...] = (
+    ("kept", False, "one colour for each partition number"),
+    ("orphaned", False, "changed hands: came from c1"),
+    ("moved", True, "moved needlessly: c1 stayed and got another"),
+    ("waiting", False, "dashed is empty: c1 must give it up first"),
+)
+
+Box = tuple[int, int, str]  # width, height, SVG
+
+
+def panel(frame: Frame, title: str, *, failure: str = "") -> str:
+    """One assignment as an ``<svg>`` element, with its title and counts."""
+    spoken = f"{title}: {failure}" if failure else as_text(frame, title)
+    return _svg(
+        _panel(frame, title, failure=failure), class_="kl-matrix", role="img", aria_label=spoken
+    )
+
+
+def key() -> str:
+    """Say what the chips' outlines mean, as an ``<svg>`` element."""
+    spoken = "; ".join(said for _, _, said in _KEY)
+    return _svg(_key(), class_="kl-key", role="img", aria_label=f"Key: {spoken}")
+
+
+def picture(sentence: str, panels: Sequence[tuple[str, Frame, str]]) -> str:
+    """Everything on one sheet, as a whole SVG document; panels are (title, frame, failure)."""
+    boxes = [*(_panel(frame, title, failure=failure) for title, frame, failure in panels), _key()]
+    margin, gutter = 18, 36
+    width = 2 * WIDTH + gutter + 2 * margin
+    lines = wrap(sentence, (width - 2 * margin) // 8)
+    y = margin + 20 * len(lines) + 16
+    parts = [tag("style", _LOOK.read_text(encoding="utf-8"))]
+    parts.append(tag("rect", class_="kl-sheet", width=width, height="100%"))
+    parts += [
+        _text(line, "kl-say", x=margin, y=margin + 13 + 20 * i) for i, line in enumerate(lines)
+    ]
+    for start in range(0, len(boxes), 2):
+        row = boxes[start : start + 2]
+        for i, (_, _, body) in enumerate(row):
+            parts.append(_at(body, x=margin + i * (WIDTH + gutter), y=y))
+        y += max(height for _, height, _ in row) + 22
+    sheet = (width, y, "".join(parts))
+    return _svg(sheet, xmlns="http://www.w3.org/2000/svg", class_="kl kl-picture")
+
+
+def _svg(box: Box, **attributes: str) -> str:
+    width, height, body = box
+    view = f"0 0 {width} {height}"
+    return tag("svg", body, viewBox=view, width=width, height=height, **attributes)
+
+
+def _panel(frame: Frame, title: str, *, failure: str = "") -> Box:
+    parts = [_text(shown(title, 40), "kl-title", y=14)]
+    if failure:
+        lines = wrap(failure, 62)
+        parts += [_text(line, "kl-failure", y=40 + 18 * i) for i, line in enumerate(lines)]
+        return WIDTH, 40 + 18 * len(lines), "".join(parts)
+    parts.append(_stats(frame))
+    longest = max((columns(shown(row["name"], _NAME)) for row in frame["members"]), default=0)
+    indent = max(66, ceil(longest * _CHAR) + 18)
+    y = _HEAD
+    for row in _rows(frame):
+        height, body = _row(frame, row, indent=indent)
+        parts.append(_at(body, y=y))
+        y += height
+    return WIDTH, y + 4, "".join(parts)
+
+
+def _stats(frame: Frame) -> str:
+    step = frame["step"]
+    if step is not None:
+        return _text(f"reason {step['number']} of {step['of']}", "kl-soft", y=46)
+    said = []
+    numbers = counts(frame)
+    for x, (number, what) in zip(_STATS[len(numbers)], numbers, strict=True):
+        alarm = " kl-alarm" if what == "moved needlessly" and number != "0" else ""
+        text = tag("tspan", number, class_=f"kl-big{alarm}") + " " + what
+        said.append(tag("text", text, x=x, y=46, class_="kl-soft"))
+    return "".join(said)
+
+
+def _rows(frame: Frame) -> Iterator[Row]:
+    yield from frame["members"]
+    if cells := frame["unowned"]:
+        yield {"name": "", "state": "stayed", "count": len(cells), "partitions": cells}
+
+
+def _row(frame: Frame, row: Row, *, indent: int) -> tuple[int, str]:
+    """One member: its name, its chips in as many lines as they need, its count."""
+    first, step = frame["first"], frame["step"]
+    touched = step["partitions"] if step else []
+    chips = [
+        _Chip(cell, first=first, framed=[cell["topic"], cell["partition"]] in touched)
+        for cell in row["partitions"]
+    ]
+    parts, y = [_head(row, first=first)], _PAD
+    for line in _flow(chips, WIDTH - indent - 34):
+        parts += [_at(chip.draw(width), x=indent + x, y=y) for chip, x, width in line]
+        y += _CHIP + (_REMARK if any(chip.remark for chip, _, _ in line) else 0) + _PAD
+    if not chips:
+        parts.append(_at(_nothing(), x=indent, y=y))
+        y += _CHIP + _PAD
+    told = row["state"] != "stayed" and not first
+    return max(y, _CHIP + _REMARK + 2 * _PAD) if told else y, "".join(parts)
+
+
+def _head(row: Row, *, first: bool) -> str:
+    gone = row["state"] == "left"
+    name = shown(row["name"], _NAME) or "no owner"
+    kind = "kl-soft" if not row["name"] else "kl-name kl-gone" if gone else "kl-name"
+    parts = [tag("path", class_="kl-rule", d=f"M0 .5H{WIDTH}"), _text(name, kind, y=_PAD + 14)]
+    if row["state"] != "stayed" and not first:
+        parts.append(_text(row["state"], "kl-remark", y=_PAD + 29))
+    count = "–" if gone else str(row["count"])
+    return "".join([*parts, _text(count, "kl-count", x=WIDTH - 2, y=_PAD + 14)])
+
+
+def _flow(chips: Sequence["_Chip"], width: int) -> list[list[tuple["_Chip", int, int]]]:
+    """Place chips on a grid, so that rows align; one with a long remark takes several places."""
+    pitch = max((chip.label_width for chip in chips), default=0) + _GAP
+    lines: list[list[tuple[_Chip, int, int]]] = []
+    x = width
+    for chip in chips:
+        taken = pitch * max(1, ceil((chip.remark_width + 4) / pitch))
+        if x + taken - _GAP > width:
+            lines.append([])
+            x = 0
+        lines[-1].append((chip, x, taken - _GAP))
+        x += taken
+    return lines
+
+
+class _Chip:
+    """A partition: filled where it is owned, dashed where not; outlined if it changed hands."""
+
+    def __init__(self, cell: Cell, *, first: bool = False, framed: bool = False) -> None:
+        self.cell = cell
+        self.framed = framed
+        self.label = label(cell, _SHORT)
+        self.remark = remark(cell, first=first, limit=_SHORT)
+        self.title = f"{label(cell, 250)} {remark(cell, first=first, limit=250)}".strip()
+        if cell["needless"]:
+            self.remark = f"⇄ {self.remark}"
+            self.title += f", needlessly: that member got {cell['instead']} instead"
+        self.label_width = max(_WIDE, ceil(columns(self.label) * _CHAR) + 14)
+        self.remark_width = ceil(columns(self.remark) * _SMALL_CHAR)
+
+    def draw(self, width: int) -> str:
+        """Draw it at the origin."""
+        empty = self.cell["state"] in ("waiting", "left", "unowned")
+        colour = "kl-empty" if empty else f"kl-chip kl-p{self.cell['partition'] % COLOURS}"
+        parts = [tag("title", escape(self.title)), _box(colour, width)]
+        if self.framed:
+            parts.append(_box("kl-framed", width, away=3))
+        elif self.remark and not empty:
+            parts.append(_box("kl-outline", width, away=2))
+        parts.append(_text(self.label, "kl-label", x=width / 2, y=14))
+        if self.remark:
+            parts.append(_text(self.remark, "kl-remark kl-middle", x=width / 2, y=_CHIP + 12))
+        kind = "needless" if self.cell["needless"] else self.cell["state"]
+        return tag("g", "".join(parts), class_=f"kl-{kind}")
+
+
+def _nothing() -> str:
+    said = _text("nothing", "kl-remark kl-middle", x=_WIDE / 2, y=14)
+    return _box("kl-empty", _WIDE) + said
+
+
+def _key() -> Box:
+    parts, y = [], 4
+    for number, (state, needless, said) in enumerate(_KEY):
+        cell: Cell = {
+            "topic": "t0",
+            "partition": number,
+            "state": state,
+            "other": "c1",
+            "needless": needless,
+            "instead": "t0-7" if needless else None,
+        }
+        parts.append(_at(_Chip(cell).draw(82) + _text(said, "kl-soft", x=96, y=14), x=4, y=y))
+        y += _CHIP + (_REMARK + _PAD + 2 if number else _PAD)
+    return 378, y, "".join(parts)
+
+
+def _at(body: str, *, x: float = 0, y: float = 0) -> str:
+    return tag("g", body, transform=f"translate({x},{y})")
+
+
+def _box(kind: str, width: int, *, away: int = 0) -> str:
+    place = {"x": -away, "y": -away} if away else {}
+    size = {"width": width + 2 * away, "height": _CHIP + 2 * away, "rx": 4 + away}
+    return tag("rect", class_=kind, **place, **size)
+
+
+def _text(text: str, kind: str, *, x: float = 0, y: float) -> str:
+    return tag("text", escape(text), x=x, y=y, class_=kind)

@@ -1,0 +1,57 @@
+"""Names and numbers as people read them; what every view says in the same way."""
+
+import json
+import unicodedata
+from collections.abc import Iterable
+from html import escape
+
+
+def shown(name: str, limit: int = 24) -> str:
+    """Give a name as one line that can be drawn: odd characters spelled out, a long middle cut.
+
+    A name may hold anything: a line feed, a NUL or a right-to-left override would break a picture.
+    """
+    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+    if len(text) <= limit:
+        return text
+    tail = (limit - 1) // 2
+    return f"{text[: limit - 1 - tail]}…{text[-tail:]}"
+
+
+def columns(text: str) -> int:
+    """How many fixed-width columns a text takes: a Chinese character takes two, an accent none."""
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )
+
+
+def padded(text: str, width: int) -> str:
+    """Fill up with spaces to `width` columns."""
+    return text + " " * (width - columns(text))
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 partition``, ``2 partitions``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def listed(words: Iterable[str]) -> str:
+    """``c0``, ``c0 and c1``, ``c0, c1 and c2``."""
+    words = list(words)
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def tag(name: str, content: str = "", /, **attributes: object) -> str:
+    """One element of HTML or SVG. Attributes are escaped, the content is taken as it is.
+
+    True is an attribute without a value; None and False leave it out; what is no text becomes JSON.
+    In names an underscore is a dash, and one at the end is dropped: ``class_``, ``aria_label``.
+    """
+    parts = [name]
+    for key, value in attributes.items():
+        if value is not None and value is not False:
+            text = "" if value is True else value if isinstance(value, str) else json.dumps(value)
+            parts.append(f'{key.rstrip("_").replace("_", "-")}="{escape(text)}"')
+    opening = " ".join(parts)
+    return f"<{opening}>" if name in ("input", "img") else f"<{opening}>{content}</{name}>"
