@@ -114,8 +114,9 @@ def grade(
 
     This release isolates nothing: submissions run with your rights. Use it for classes you trust.
 
-    Exit status: 0 when everything was graded, whether its checks passed or not; 1 when some
-    submissions could not be read or run (their rows say why); 2 when nothing was graded or written.
+    Exit status: 0, everything was graded, whether its checks passed or not.
+    1, some submissions could not be read or run; their rows say why.
+    2, nothing was graded or written; the message says why.
     """
     from kafkalearn.spark.grade_class import GradingError, grade_class
 

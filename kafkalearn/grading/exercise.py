@@ -1,0 +1,167 @@
+"""An exercise as its folder states it: checks, points, limits, what it lends, starter and judge.
+
+An exercise travels as the text of its files: where submissions run, nothing of it lies on a disk.
+"""
+
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple, Protocol, cast
+
+import kafkalearn
+
+FILES = ("exercise.toml", "starter.ipynb", "judge.py")
+ALWAYS_LENT = (
+    "kafkalearn",
+    "kafkalearn.errors",
+    "kafkalearn.records",
+    "kafkalearn.grading",
+    "kafkalearn.grading.learner",
+    "kafkalearn.grading.wire",
+)
+
+
+class ExerciseError(ValueError):
+    """An exercise or a check that does not exist, or whose files contradict each other."""
+
+
+class Check(NamedTuple):
+    """One check of an exercise, as its exercise.toml states it."""
+
+    name: str
+    title: str
+    points: float
+
+
+class Table(NamedTuple):
+    """A case for a learner to see: what was given, wanted, and came. `marked` rows differ."""
+
+    caption: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    marked: tuple[int, ...] = ()
+
+
+class ExerciseJudge(Protocol):
+    """What judge.py of an exercise defines."""
+
+    def inputs(self, check: str, seed: int) -> Iterable[tuple[Any, ...]]:
+        """Give the arguments to ask about, one tuple a call, small ones first."""
+
+    def problem(self, arguments: tuple[Any, ...], answer: object) -> str | None:
+        """Say in a learner's words what is wrong with the answer; None when it is right."""
+
+    def table(self, arguments: tuple[Any, ...], answer: object) -> Table:
+        """Lay out the case; `answer` may be anything, None if there was none."""
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise, read from the text of its files.
+
+    lent_modules: what of kafkalearn a learner's process can import in grading.
+    cell_seconds, total_seconds: how long a cell, and a submission with its kernel's start, may run.
+    """
+
+    name: str
+    title: str
+    checks: tuple[Check, ...]
+    lent_modules: frozenset[str]
+    cell_seconds: float
+    total_seconds: float
+    files: Mapping[str, str] = field(repr=False)
+
+    @classmethod
+    def of(cls, name: str, files: Mapping[str, str]) -> "Exercise":
+        """Read it; ExerciseError if the files contradict each other or lack something."""
+        try:
+            stated = tomllib.loads(files["exercise.toml"])
+            exercise = cls(
+                name=name,
+                title=str(stated["title"]),
+                checks=tuple(
+                    Check(each["name"], each["title"], float(each["points"]))
+                    for each in stated["checks"]
+                ),
+                lent_modules=frozenset((*ALWAYS_LENT, *stated["lends"])),
+                cell_seconds=float(stated["limits"]["cell_seconds"]),
+                total_seconds=float(stated["limits"]["total_seconds"]),
+                files=files,
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise ExerciseError(
+                f"exercise {name}: its exercise.toml lacks or garbles {error}"
+            ) from None
+        cells = [
+            cell["id"] for cell in json.loads(files["starter.ipynb"])["cells"] if _is_check(cell)
+        ]
+        if cells != [check.name for check in exercise.checks]:
+            names = ", ".join(check.name for check in exercise.checks)
+            raise ExerciseError(
+                f"exercise {name}: exercise.toml states the checks {names}, and "
+                f"starter.ipynb has {', '.join(cells)}"
+            )
+        return exercise
+
+    def check(self, name: str) -> Check:
+        """Give the check called `name`; ExerciseError lists the names there are."""
+        found = {check.name: check for check in self.checks}
+        if name not in found:
+            raise ExerciseError(f"{self.name} has no check {name!r}: {', '.join(found)} are there")
+        return found[name]
+
+    @cached_property
+    def judge(self) -> ExerciseJudge:
+        """What judge.py defines; it runs here, in the judge's process."""
+        module = ModuleType(f"judge_of_{self.name}")
+        exec(compile(self.files["judge.py"], f"{self.name}/judge.py", "exec"), vars(module))
+        return cast(ExerciseJudge, module)
+
+
+def _is_check(cell: Mapping[str, Any]) -> bool:
+    return "check" in cell["metadata"].get("tags", [])
+
+
+def load(folder: Path) -> Exercise:
+    """Read one exercise; ExerciseError names the file that is missing."""
+    missing = [name for name in FILES if not (folder / name).is_file()]
+    if missing:
+        raise ExerciseError(f"exercise {folder.name}: {folder} lacks {', '.join(missing)}")
+    return Exercise.of(
+        folder.name, {name: (folder / name).read_text(encoding="utf-8") for name in FILES}
+    )
+
+
+def load_all(folder: Path) -> dict[str, Exercise]:
+    """Read every exercise of a folder, by name."""
+    return {path.parent.name: load(path.parent) for path in sorted(folder.glob("*/exercise.toml"))}
+
+
+def exercise_folders() -> list[Path]:
+    """Where exercises are looked for: here, in every folder above, beside the package."""
+    here = Path.cwd()
+    package = Path(kafkalearn.__file__).parent.parent
+    return list(dict.fromkeys(folder / "exercises" for folder in (here, *here.parents, package)))
+
+
+def find_exercise(name: str) -> Exercise:
+    """The exercise called `name`; ExerciseError says where it was looked for."""
+    looked = exercise_folders()
+    for folder in looked:
+        if (folder / name / "exercise.toml").is_file():
+            return load(folder / name)
+    places = "\n".join(f"  {folder}" for folder in looked)
+    raise ExerciseError(f"there is no exercise {name!r}. Looked in:\n{places}")
+
+
+def student_seed(student: str, exercise: str, *, course_seed: int) -> int:
+    """From 1 to 2**31 - 1, the same for the same three: it chooses a student's random cases."""
+    digest = blake2b(
+        f"{student}\0{exercise}".encode(), key=str(course_seed).encode()[:64], digest_size=8
+    )
+    return int.from_bytes(digest.digest()) % (2**31 - 1) + 1

@@ -1,0 +1,135 @@
+"""One page of feedback for one student, in HTML that needs nothing else. All text is escaped."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from hashlib import blake2b
+from html import escape
+from itertools import groupby
+from pathlib import Path
+
+from kafkalearn.grading.exercise import Exercise, Table, student_seed
+from kafkalearn.grading.grades import FAILED, NOT_REACHED, NOT_RUN, PASSED, Grade
+from kafkalearn.views.wording import shown
+
+MARKS = {
+    PASSED: "✓ passed",
+    FAILED: "✗ failed",
+    NOT_REACHED: "– not reached",
+    NOT_RUN: "! not graded",
+}
+LONGEST_FILE_NAME = 150  # bytes, extension not counted
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+{style}</style></head>
+<body><main><h1>{title}</h1>
+<p class="soft">What each check said, and the first case that went wrong.</p>
+{sections}</main></body></html>
+"""
+_PARTITION = re.compile(r"\S+-(\d+)")
+_STYLE = Path(__file__).with_name("feedback.css")
+
+
+def file_name(student: str) -> str:
+    """Name the student's page: readable, one for each student, never outside its folder."""
+    safe = "".join(
+        c
+        if c.isalnum() or (c in " ._-@+" and i)
+        else "".join(f"%{byte:02X}" for byte in c.encode())
+        for i, c in enumerate(student)
+    )
+    if len(safe.encode()) > LONGEST_FILE_NAME:
+        digest = blake2b(student.encode(), digest_size=8).hexdigest()
+        safe = safe.encode()[:LONGEST_FILE_NAME].decode(errors="ignore") + f"-{digest}"
+    return f"{safe}.html"
+
+
+def page(
+    student: str, grades: Iterable[Grade], *, exercises: Mapping[str, Exercise], course_seed: int
+) -> str:
+    """The whole page; the same grades give the same page."""
+    sections = [
+        _section(list(rows), exercises.get(name), course_seed)
+        for name, rows in groupby(grades, lambda grade: grade.exercise)
+    ]
+    return PAGE.format(
+        title=escape(f"Feedback for {shown(student, 80)}"),
+        style=_STYLE.read_text(encoding="utf-8"),
+        sections="".join(sections),
+    )
+
+
+def _section(grades: list[Grade], exercise: Exercise | None, course_seed: int) -> str:
+    if exercise is None:
+        title = grades[0].exercise or "No notebook"
+        return f"<section><header><h2>{escape(title)}</h2></header>{_alone(grades[0])}</section>"
+    points, most = sum(grade.points for grade in grades), sum(grade.max_points for grade in grades)
+    seed = student_seed(grades[0].student, exercise.name, course_seed=course_seed)
+    told_once = all(grade.status in (NOT_RUN, NOT_REACHED) for grade in grades)
+    articles = [_alone(grades[0])] if told_once else [_article(grade, exercise) for grade in grades]
+    return f"""<section><header>
+<div class="line"><h2>{escape(exercise.title)}</h2>
+<span class="points">{points:g} of {most:g} points</span></div>
+{_bar(points / most if most else 0.0)}
+<p class="soft"><code>{escape(exercise.name)}.ipynb</code>. To see your cases again, set
+<code>seed = {seed}</code> at its top and run the checks.</p>
+</header>{"".join(articles)}</section>
+"""
+
+
+def _bar(share: float) -> str:
+    return (
+        '<svg class="bar" aria-hidden="true">'
+        f'<rect width="{share:.1%}" height="8" rx="4"></rect></svg>'
+    )
+
+
+def _alone(grade: Grade) -> str:
+    """One reason that holds for every check is told once."""
+    return f"""<article class="{grade.status}">
+<div class="line"><span class="mark">{MARKS[grade.status]}</span>
+<h3>No check could be judged</h3></div>
+<p>{_reason(grade)}</p></article>
+"""
+
+
+def _article(grade: Grade, exercise: Exercise) -> str:
+    return f"""<article class="{grade.status}">
+<div class="line"><span class="mark">{MARKS[grade.status]}</span>
+<h3>{escape(exercise.check(grade.check).title)}</h3>
+<span class="points">{grade.points:g} of {grade.max_points:g}</span></div>
+<p>{_reason(grade)}</p>{_case(Table(**json.loads(grade.detail))) if grade.detail else ""}</article>
+"""
+
+
+def _reason(grade: Grade) -> str:
+    return escape(grade.reason.removeprefix(f"{grade.check}: "))
+
+
+def _case(table: Table) -> str:
+    head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in table.header)
+    rows = "".join(
+        f'<tr class="{"differs" if i in table.marked else "same"}">{_row(row)}</tr>'
+        for i, row in enumerate(table.rows)
+    )
+    return (
+        f'<div class="case"><p>{escape(table.caption)}</p>'
+        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _row(row: tuple[str, ...]) -> str:
+    return f"<td>{escape(row[0])}</td>" + "".join(f"<td>{_cell(cell)}</td>" for cell in row[1:])
+
+
+def _cell(text: str) -> str:
+    """Partitions as chips, each in its number's colour; other words as they are."""
+    words = [(escape(word), _PARTITION.fullmatch(word)) for word in text.split(" ")]
+    return " ".join(
+        f'<span class="chip p{int(match[1]) % 8}">{word}</span>' if match else word
+        for word, match in words
+    )

@@ -1,0 +1,39 @@
+"""One row a check: the table that grading gives."""
+
+from typing import NamedTuple
+
+from kafkalearn.grading.exercise import Exercise
+from kafkalearn.grading.judge import clean
+
+PASSED = "passed"
+FAILED = "failed"  # the check ran, and the judge did not say yes
+NOT_REACHED = "not_reached"  # the notebook stopped before the check
+NOT_RUN = "not_run"  # the submission could not be read or started, or its runner was lost
+COLUMNS = ("student", "exercise", "check", "points", "max_points", "status", "reason", "seconds")
+
+
+class Grade(NamedTuple):
+    """What one check of one submission gave.
+
+    reason: one sentence.
+    seconds: how long the submission ran as a whole, its kernel's start included; on all its rows.
+    detail: the case that showed it, a Table as JSON or ""; only feedback shows it.
+    """
+
+    student: str
+    exercise: str
+    check: str
+    points: float
+    max_points: float
+    status: str
+    reason: str
+    seconds: float
+    detail: str = ""
+
+
+def not_run(student: str, exercise: Exercise, *, reason: str) -> list[Grade]:
+    """A failed row for every check of a submission that could not be graded."""
+    return [
+        Grade(student, exercise.name, check.name, 0.0, check.points, NOT_RUN, clean(reason), 0.0)
+        for check in exercise.checks
+    ]

@@ -1,0 +1,108 @@
+"""The learner's half of a check: it is asked, answers, and shows what the judge said.
+
+It holds no answers. In grading the judge is another process, found by an environment variable that
+only the runner sets. While learning the judge is imported and decides here, by the same messages.
+"""
+
+import os
+import socket
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+from kafkalearn.grading.wire import JUDGE_ADDRESS, WireError, decode, encode, receive, send
+
+Answer = Callable[..., Any]
+
+
+class CheckFailedError(AssertionError):
+    """A check said no; the text is the judge's sentence and the case that showed it."""
+
+    def _render_traceback_(self) -> list[str]:
+        """Show the judge's words alone: IPython asks for this instead of a traceback."""
+        return [str(self)]
+
+
+def check(name: str, answer: Answer, *, seed: int = 0) -> None:
+    """Ask the judge about your answer: print what it says, or raise CheckFailedError with it.
+
+    name: the exercise and the check, as in ``"41_range_assignor/by-name"``.
+    seed: chooses the random cases while you learn. In grading the judge has a seed of its own.
+    """
+    address = os.environ.get(JUDGE_ADDRESS)
+    passed, text = _over_socket(address, name, answer) if address else _in_here(name, answer, seed)
+    if not passed:
+        raise CheckFailedError(text)
+    print(text)
+
+
+def reply(answer: Answer, question: Any) -> dict[str, Any]:
+    """Call the answer with a question's arguments; say in a message what it returned or raised."""
+    try:
+        return {"returned": encode(answer(*decode(question)))}
+    except WireError as error:
+        return {"refused": str(error)}
+    except (Exception, SystemExit) as error:
+        return {"raised": _in_words(error)}
+
+
+def _in_words(error: BaseException) -> str:
+    words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    frames = traceback.extract_tb(error.__traceback__)[1:]
+    return f"{words} (at: {frames[-1].line})" if frames and frames[-1].line else words
+
+
+def _over_socket(address: str, name: str, answer: Answer) -> tuple[bool, str]:
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(address)
+        with connection.makefile("rwb") as stream:
+            send(stream, {"check": name})
+            while "question" in (message := receive(stream)):
+                send(stream, reply(answer, message["question"]))
+    return message["passed"], message["text"]
+
+
+def _in_here(name: str, answer: Answer, seed: int) -> tuple[bool, str]:
+    try:
+        from kafkalearn.grading.exercise import ExerciseError, find_exercise
+        from kafkalearn.grading.judge import decide
+    except ModuleNotFoundError:  # In grading the judge's half is not here, only its address was.
+        raise CheckFailedError("the judge cannot be reached: its address is gone") from None
+
+    exercise_name, _, check_name = name.partition("/")
+    try:
+        exercise = find_exercise(exercise_name)
+        exercise.check(check_name)
+    except ExerciseError as error:
+        raise CheckFailedError(str(error)) from None
+
+    def ask(question: Any) -> dict[str, Any]:
+        with _borrowed(exercise.lent_modules) as borrowed:
+            message = reply(answer, question)
+        if borrowed:
+            return {"raised": f"ModuleNotFoundError: No module named '{borrowed[0]}'"}
+        return message
+
+    verdict = decide(exercise, check_name, seed=seed, ask=ask)
+    return verdict.passed, verdict.text
+
+
+@contextmanager
+def _borrowed(lent: frozenset[str]) -> Iterator[list[str]]:
+    """Notice modules of kafkalearn that run but are not lent, however they were imported."""
+    borrowed: list[str] = []
+
+    def notice(frame: FrameType, event: str, _: object) -> None:
+        module = str(frame.f_globals.get("__name__", ""))
+        if event == "call" and module.startswith("kafkalearn.") and module not in lent:
+            borrowed.append(module)
+
+    before = sys.getprofile()
+    sys.setprofile(notice)
+    try:
+        yield borrowed
+    finally:
+        sys.setprofile(before)

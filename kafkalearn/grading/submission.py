@@ -1,0 +1,88 @@
+"""Makes a submitted notebook fit to run: the learner's cells, then the starter's checks."""
+
+import json
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from kafkalearn.grading.collect import LARGEST_BYTES, SubmissionError
+from kafkalearn.grading.exercise import Exercise
+
+
+def prepare(content: bytes, exercise: Exercise) -> NotebookNode:
+    """Give the notebook to run; SubmissionError if the file is no notebook for this exercise."""
+    submitted = _read(content)
+    named = str(submitted.metadata.get("kafkalearn", {}).get("exercise", exercise.name))
+    if named != exercise.name:
+        raise SubmissionError(
+            f"the notebook was written for the exercise {named}, not for {exercise.name}"
+        )
+    if not any(has_tag(cell, "answer") for cell in submitted.cells):
+        raise SubmissionError("the answer cell is gone: no code cell has the tag `answer`")
+    return _with_checks_restored(submitted, exercise)
+
+
+def parse(text: str) -> NotebookNode:
+    """Read a notebook of format 4."""
+    notebook: NotebookNode = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
+    return notebook
+
+
+def has_tag(cell: NotebookNode, tag: str) -> bool:
+    """Whether a code cell carries the tag."""
+    return cell.cell_type == "code" and tag in cell.metadata.get("tags", [])
+
+
+def _read(content: bytes) -> NotebookNode:
+    if not content.strip():
+        raise SubmissionError("the file is empty")
+    if len(content) > LARGEST_BYTES:
+        raise SubmissionError(
+            f"the file is larger than {LARGEST_BYTES // 2**20} MB: clear its outputs"
+        )
+    try:
+        text = content.decode("utf-8-sig")
+        raw = json.loads(text)
+    except UnicodeDecodeError:
+        raise SubmissionError("the file is not UTF-8 text, so it is no notebook") from None
+    except (ValueError, RecursionError):
+        raise SubmissionError("the file is no notebook: it does not hold JSON") from None
+    version = raw.get("nbformat") if isinstance(raw, dict) else None
+    if version != 4:
+        found = "none" if version is None else f"{version!r:.20}"
+        raise SubmissionError(
+            f"the notebook's format is {found}: only nbformat 4, as JupyterLab writes it, is read"
+        )
+    return _valid(raw)
+
+
+def _valid(raw: dict[str, Any]) -> NotebookNode:
+    """Old notebooks have no cell ids; a learner's cells all get new ones, never a check's."""
+    try:
+        raw["nbformat_minor"] = 5
+        for number, cell in enumerate(raw["cells"], start=1):
+            cell["id"] = f"learner-{number}"
+            if cell["cell_type"] == "code":
+                cell["outputs"], cell["execution_count"] = [], None
+        notebook = parse(json.dumps(raw))
+        nbformat.validate(notebook)
+        # Half a surrogate pair cannot run.
+        "".join(cell.source for cell in notebook.cells).encode()
+        notebook.metadata.get("kafkalearn", {}).get("exercise")
+    except (nbformat.ValidationError, LookupError, TypeError, AttributeError, ValueError) as error:
+        what = str(error).strip().splitlines()
+        raise SubmissionError(
+            f"the file is no valid notebook: {what[0] if what else error!r}"
+        ) from None
+    return notebook
+
+
+def _with_checks_restored(submitted: NotebookNode, exercise: Exercise) -> NotebookNode:
+    """Throw away every check of the learner's copy, and put the starter's at the end."""
+    starter = parse(exercise.files["starter.ipynb"])
+    restored = [cell for cell in starter.cells if has_tag(cell, "check")]
+    for cell in restored:
+        cell.outputs, cell.execution_count = [], None
+    submitted.cells = [cell for cell in submitted.cells if not has_tag(cell, "check")] + restored
+    return submitted

@@ -1,0 +1,1 @@
+"""Spark: DataFrame -> DataFrame, and the one place that starts a session."""

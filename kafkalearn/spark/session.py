@@ -1,0 +1,94 @@
+"""Starts Spark quietly, on any master, on a machine that may have no Java and no network.
+
+The JVM keeps the file descriptors that it was started with, so they point at a log file while it
+starts: nothing of it reaches a terminal or a cell's output.
+"""
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from kafkalearn.spark.java import JavaNotFoundError, java_home
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+TAIL_LINES = 15
+SETTINGS = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+
+
+class SparkStartError(RuntimeError):
+    """Spark did not start, or was lost; the message ends with what its log says."""
+
+
+def spark_session(master: str | None = None, **settings: str) -> "SparkSession":
+    """Give the running session, or a new one on `master`: spark-submit's, else all cores here.
+
+    settings: Spark's keys with `_` for `.`, as in ``spark_sql_shuffle_partitions="1"``.
+    Errors: SparkStartError with the end of the log.
+    """
+    from pyspark.sql import SparkSession
+
+    submitted = "PYSPARK_GATEWAY_PORT" in os.environ
+    if master is None and not submitted:
+        master = "local[*]"
+    builder = SparkSession.builder.appName("kafkalearn")
+    for key, value in (
+        SETTINGS | {key.replace("_", "."): value for key, value in settings.items()}
+    ).items():
+        builder = builder.config(key, value)
+    if master is not None:
+        builder = builder.master(master)
+    with tempfile.NamedTemporaryFile(prefix="kafkalearn-spark-", suffix=".log") as log:
+        try:
+            if not submitted and SparkSession.getActiveSession() is None:
+                _prepare_environment(master or "")
+            with _quietly(log):
+                return builder.getOrCreate()
+        except JavaNotFoundError as error:
+            raise SparkStartError(str(error)) from None
+        except Exception as error:
+            raise SparkStartError(
+                f"Spark did not start on {master}: {first_line(error)}{_tail(log.name)}"
+            ) from error
+
+
+def _prepare_environment(master: str) -> None:
+    os.environ["JAVA_HOME"] = str(java_home())
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    if master.startswith("local"):
+        # Names and addresses of this machine may not resolve, or only with a network.
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        os.environ.setdefault("SPARK_LOCAL_HOSTNAME", "localhost")
+
+
+@contextmanager
+def _quietly(log: IO[bytes]) -> Iterator[None]:
+    """Point the descriptors 1 and 2 at the log, for a child that keeps them."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    kept = {descriptor: os.dup(descriptor) for descriptor in (1, 2)}
+    try:
+        for descriptor in kept:
+            os.dup2(log.fileno(), descriptor)
+        yield
+    finally:
+        for descriptor, copy in kept.items():
+            os.dup2(copy, descriptor)
+            os.close(copy)
+
+
+def first_line(error: BaseException) -> str:
+    """Give the part of one of Spark's long messages that people can read."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def _tail(log: str) -> str:
+    """The last lines of the log, without Java's stack frames."""
+    lines = Path(log).read_text(encoding="utf-8", errors="replace").splitlines()
+    told = [line for line in lines if not line.startswith("\tat ")][-TAIL_LINES:]
+    return "".join(f"\n  {line}" for line in ["Its log ends with:", *told]) if told else ""

@@ -1,0 +1,179 @@
+"""The judge of exercise 41, without kernels: who passes, who is caught, and what is said."""
+
+import pytest
+
+from kafkalearn.assignors import RangeAssignor
+from kafkalearn.grading.judge import Verdict, as_text, decide
+from kafkalearn.records import TopicPartition
+from tests.grading.submissions import (
+    CHECKS,
+    EXERCISE,
+    FOLDER,
+    WRONG,
+    answer_of,
+    asker,
+    changed,
+    notebook,
+)
+
+SEEDS = range(20)
+
+
+def verdicts(answer, seed=0, exercise=EXERCISE):
+    """What the judge says about each check."""
+    return {name: decide(exercise, name, seed=seed, ask=asker(answer)) for name in CHECKS}
+
+
+def passed(answer, seed):
+    """The checks that an answer passes."""
+    return [name for name, verdict in verdicts(answer, seed).items() if verdict.passed]
+
+
+def test_the_solution_passes_every_check_and_the_starter_none():
+    """Under 20 seeds, so that no check is passed or failed by luck."""
+    solution, starter = answer_of(FOLDER / "solution.ipynb"), answer_of(FOLDER / "starter.ipynb")
+    for seed in SEEDS:
+        assert passed(solution, seed) == CHECKS
+        assert passed(starter, seed) == []
+
+
+def test_a_starter_is_told_that_it_is_not_written_yet():
+    """NotImplementedError is no mistake of the learner."""
+    said = verdicts(answer_of(FOLDER / "starter.ipynb"))["by-name"].sentence
+    assert said == "by-name: not written yet: your answer still raises NotImplementedError"
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in WRONG if p.stem != "calls_the_package"], ids=lambda path: path.stem
+)
+def test_a_wrong_answer_is_caught_by_the_check_that_it_names(path):
+    """Under 20 seeds the named check says no, and its title names it too."""
+    book = notebook(path)
+    caught_by = book["metadata"]["kafkalearn"]["caught_by"]
+    assert caught_by in "".join(book["cells"][0]["source"])
+    for seed in SEEDS:
+        assert caught_by not in passed(answer_of(path), seed)
+
+
+def test_the_reference_agrees_with_the_package():
+    """The judge's slow way and the package's RangeAssignor agree on all inputs of 20 seeds."""
+    for name in CHECKS:
+        for seed in SEEDS:
+            for arguments in EXERCISE.judge.inputs(name, seed):
+                kafka = RangeAssignor().assign(*arguments)
+                assert EXERCISE.judge.problem(arguments, kafka) is None
+
+
+def test_hidden_inputs_differ_by_seed_and_are_small_first():
+    """Two students are asked about different groups; the same student always about the same."""
+    for name in CHECKS:
+        first, again, other = (list(EXERCISE.judge.inputs(name, seed)) for seed in (1, 1, 2))
+        assert first == again
+        assert first != other
+        sizes = [len(members) + sum(topics.values()) for topics, members in first]
+        assert sizes == sorted(sizes)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (None, "the answer is None (is a `return` missing?)"),
+        ([], "the answer is a list"),
+        ({}, "a is missing"),
+        ({"a": [], "b": [], "c": []}, "'c', which is no member"),
+        ({"a": (), "b": []}, "a gets a tuple"),
+        ({"a": [("t0", 0)], "b": []}, "TopicPartition(topic, number) is wanted"),
+        ({"a": [TopicPartition("t0", 3)], "b": []}, "a gets t0-3, which does not exist"),
+        ({"a": [TopicPartition("t9", 0)], "b": []}, "a gets t9-0, which does not exist"),
+        ({"a": [TopicPartition("t0", 0)] * 2, "b": []}, "t0-0 is given twice: to a and to a"),
+        ({"a": [], "b": []}, "a gets nothing; range gives it t0-0 t0-1"),
+        ({"a": {1}, "b": []}, "the answer holds a set"),
+    ],
+)
+def test_a_malformed_answer_gets_its_own_sentence(answer, said):
+    """The first case of by-name is 3 partitions over a and b; each reason fits its answer."""
+    verdict = decide(EXERCISE, "by-name", seed=0, ask=asker(lambda *_: answer))
+    assert not verdict.passed
+    assert said in verdict.sentence
+
+
+def test_a_subscription_is_respected():
+    """Giving a member a topic that it does not want is named before anything else."""
+    everything = answer_of(FOLDER / "wrong" / "all_topics_together.ipynb")
+    assert "but does not subscribe to" in verdicts(everything)["nobody-forgotten"].sentence
+
+
+def test_the_order_within_a_list_is_free():
+    """A member's partitions may come in any order."""
+    solution = answer_of(FOLDER / "solution.ipynb")
+
+    def backwards(*group):
+        return {member: partitions[::-1] for member, partitions in solution(*group).items()}
+
+    assert passed(backwards, 0) == CHECKS
+
+
+def test_changing_the_inputs_does_not_change_the_case():
+    """An answer that empties what it was given is judged by what was asked."""
+
+    def empties(partitions_per_topic, subscriptions):
+        partitions_per_topic.clear()
+        subscriptions.clear()
+        return {}
+
+    assert passed(empties, 0) == []
+
+
+def test_an_exception_is_told_with_the_line_that_raised_it():
+    """The learner sees the kind, the message and the source line, on one line."""
+
+    def answer(partitions_per_topic, subscriptions):
+        return partitions_per_topic["nowhere\n"]
+
+    said = verdicts(answer)["by-name"].sentence
+    assert said.startswith("by-name: your code stopped with KeyError: 'nowhere\\n' (at: return")
+
+
+def test_sys_exit_inside_an_answer_is_an_exception_like_any_other():
+    """A function that exits has failed the check, not ended it."""
+    said = verdicts(lambda *_: exit_with_success())["by-name"].sentence
+    assert "your code stopped with SystemExit: 0" in said
+
+
+def exit_with_success():
+    """Leave as if all were well."""
+    raise SystemExit(0)
+
+
+def test_a_case_is_shown_in_words():
+    """The verdict ends with the group, what range gives and what came; rows that differ say so."""
+    verdict = decide(EXERCISE, "by-name", seed=0, ask=asker(lambda *_: {"a": [], "b": []}))
+    assert verdict.text.splitlines() == [
+        "by-name: a gets nothing; range gives it t0-0 t0-1",
+        "",
+        "Partitions: t0 has 3",
+        "The dict's order of members: b, a",
+        "",
+        "member  subscribes to  expected   got",
+        "a       t0             t0-0 t0-1  nothing  <- differs",
+        "b       t0             t0-2       nothing  <- differs",
+    ]
+    assert verdict.table is not None
+    assert verdict.text.endswith(as_text(verdict.table))
+
+
+def test_a_judge_that_fails_or_asks_nothing_lets_nobody_pass():
+    """A mistake in an exercise is a failed check that says so."""
+    solution = answer_of(FOLDER / "solution.ipynb")
+    broken = changed(judge=("    _, subscriptions = arguments", "    raise LookupError('oops')"))
+    assert verdicts(solution, exercise=broken)["by-name"] == Verdict(
+        False, "by-name: the judge itself failed, tell your teacher: LookupError('oops')"
+    )
+    silent = changed(
+        judge=('groups = list(_GROUPS[check](Random(f"{seed} {check}")))', "groups = []")
+    )
+    verdict = verdicts(solution, exercise=silent)["by-name"]
+    assert (verdict.passed, verdict.sentence[:37]) == (
+        False,
+        "by-name: the exercise has no inputs f",
+    )

@@ -1,0 +1,143 @@
+"""The files that grading writes, and what the terminal says."""
+
+import csv
+import json
+
+import pytest
+from pyarrow import parquet
+from rich.console import Console
+
+from kafkalearn.grading import report
+from kafkalearn.grading.exercise import Table
+from kafkalearn.grading.feedback import file_name, page
+from kafkalearn.grading.grades import COLUMNS, NOT_RUN, Grade, not_run
+from kafkalearn.grading.report import write_report
+from kafkalearn.grading.summary import print_summary
+from tests.grading.submissions import EXERCISE
+
+EXERCISES = {EXERCISE.name: EXERCISE}
+EVIL = "<script>alert('x')</script>"
+
+
+def row(student, check, status, reason, *, detail=""):
+    """A grade of exercise 41."""
+    points = 2.0 if status == "passed" else 0.0
+    return Grade(student, EXERCISE.name, check, points, 2.0, status, reason, 1.5, detail)
+
+
+CASE = Table(EVIL, ("member", EVIL), (("c0", EVIL), ("c1", "t0-9 t0-0")), (1,))
+ANN = [
+    row("ann", "seven-over-five", "passed", "seven-over-five: right in 7 of 7 cases"),
+    row("ann", "by-name", "failed", f"by-name: {EVIL}", detail=json.dumps(CASE._asdict())),
+]
+BOB = not_run("bob", EXERCISE, reason="the file is empty")
+NOBODY = [Grade("", "41_range_assignor", "", 0.0, 0.0, NOT_RUN, "lies in no student's folder", 0)]
+
+
+def write(folder, grades):
+    """Write a report with course seed 0."""
+    write_report(folder, grades, exercises=EXERCISES, course_seed=0)
+
+
+def test_the_tables_hold_one_row_a_check(tmp_path):
+    """grades.csv and grades.parquet say the same, in the documented columns."""
+    write(tmp_path / "out", ANN + BOB + NOBODY)
+    with (tmp_path / "out" / "grades.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert tuple(rows[0]) == COLUMNS
+    assert len(rows) == len(ANN + BOB + NOBODY)
+    table = parquet.read_table(tmp_path / "out" / "grades.parquet")
+    assert table.column_names == list(COLUMNS)
+    assert [{k: str(v) for k, v in each.items()} for each in table.to_pylist()] == [
+        {**each, "seconds": str(float(each["seconds"]))} for each in rows
+    ]
+
+
+def test_a_second_run_leaves_nothing_of_the_first(tmp_path):
+    """The page of a student who is not there any more goes; no temporary file stays."""
+    write(tmp_path, ANN + BOB)
+    write(tmp_path, BOB)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "feedback",
+        "grades.csv",
+        "grades.parquet",
+    ]
+    assert [path.name for path in (tmp_path / "feedback").iterdir()] == ["bob.html"]
+
+
+def test_a_run_that_fails_leaves_the_earlier_one_whole(tmp_path, monkeypatch):
+    """Nothing is replaced before everything is written."""
+    write(tmp_path, ANN)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+    def fails(*_, **__):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(report, "page", fails)
+    with pytest.raises(OSError, match="disk full"):
+        write(tmp_path, BOB)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_feedback_escapes_all_text_and_needs_nothing_else():
+    """No text of a learner becomes markup, no address is loaded, equal grades give equal pages."""
+    text = page(EVIL, ANN, exercises=EXERCISES, course_seed=0)
+    assert "<script" not in text
+    assert text.count("&lt;script&gt;alert") == 6
+    assert "http:" not in text
+    assert "https:" not in text
+    assert "default-src 'none'" in text
+    assert text == page(EVIL, ANN, exercises=EXERCISES, course_seed=0)
+
+
+def test_feedback_says_points_status_case_and_seed():
+    """What a learner looks for: the points, the check, the case, the seed to see it again."""
+    text = page("ann", ANN, exercises=EXERCISES, course_seed=0)
+    assert "2 of 4 points" in text
+    assert "Names decide who comes first, not the order of the dict" in text
+    assert '<tr class="differs"><td>c1</td><td><span class="chip p1">t0-9</span>' in text
+    assert "seed = 1451909000" in text
+
+
+def test_one_reason_for_all_checks_is_told_once():
+    """A file that could not be read is no five failures."""
+    text = page("bob", BOB, exercises=EXERCISES, course_seed=0)
+    assert text.count("the file is empty") == 1
+
+
+@pytest.mark.parametrize(
+    ("student", "name"),
+    [
+        ("ann", "ann.html"),
+        ("王小明", "王小明.html"),
+        ("O'Neil, Ann-Marie", "O%27Neil%2C Ann-Marie.html"),
+        ("..", "%2E..html"),
+        (".hidden", "%2Ehidden.html"),
+        ("a\nb", "a%0Ab.html"),
+        ("<b>&\"'</b>", "%3Cb%3E%26%22%27%3C%2Fb%3E.html"),
+    ],
+)
+def test_a_page_is_named_for_its_student_and_stays_in_its_folder(student, name):
+    """No name is a path, hidden, or markup."""
+    assert file_name(student) == name
+
+
+def test_long_and_similar_names_stay_apart():
+    """A name is cut where file systems would refuse it, and two students never share a page."""
+    names = [file_name("ü" * 200 + tail) for tail in "ab"] + [file_name("%"), file_name("%25")]
+    assert len(set(names)) == 4
+    assert all(len(name.encode()) < 255 for name in names)
+
+
+def test_the_summary_counts_and_names(capsys):
+    """Passed, failed, not graded, the mean over everybody, and why; markup is shown as text."""
+    carl = [row("c[/b]arl", "by-name", "not_reached", "by-name: not reached, since")]
+    print_summary(ANN + BOB + carl + NOBODY, Console(width=100))
+    said = capsys.readouterr().out
+    cells = [line.split("│")[1:-1] for line in said.splitlines() if "│" in line]
+    assert [[cell.strip() for cell in line] for line in cells] == [
+        ["41_range_assignor", "3", "0", "2", "1", "0.7 of 4"]
+    ]
+    assert "3 submissions could not be graded or stopped early:" in said
+    assert "  bob 41_range_assignor  the file is empty" in said
+    assert "  c[/b]arl 41_range_assignor  not reached, since" in said

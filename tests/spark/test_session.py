@@ -1,0 +1,61 @@
+"""Spark starts quietly on a machine that has no Java of its own."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+JOB = """
+import os
+from kafkalearn.spark.session import spark_session
+spark = spark_session()
+rows = spark.range(7).mapInArrow(lambda batches: batches, "id long").count()
+print(rows, spark.sparkContext.master, "kafkalearn-java-" in os.environ["JAVA_HOME"])
+spark.stop()
+"""
+
+
+def tools_without_java(folder):
+    """A folder of links to all programs on the PATH but Java."""
+    folder.mkdir()
+    for place in os.environ["PATH"].split(os.pathsep):
+        for program in Path(place).glob("*"):
+            link = folder / program.name
+            if program.name != "java" and not link.is_symlink():
+                link.symlink_to(program)
+    return folder
+
+
+def test_pips_java_runs_a_job_and_says_nothing(tmp_path):
+    """With an empty home, no JAVA_HOME and no java on the PATH, only the job is heard."""
+    (tmp_path / "home").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", JOB],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path / "home",
+        env={"PATH": str(tools_without_java(tmp_path / "bin")), "HOME": str(tmp_path / "home")},
+    )
+    assert (done.stdout, done.stderr) == ("7 local[*] True\n", "")
+    assert list((tmp_path / "home").iterdir()) == []
+
+
+def test_a_master_that_is_none_fails_with_the_end_of_the_log(tmp_path):
+    """What Spark wrote before it gave up is part of the error, Java's stack frames are not."""
+    source = (
+        "from kafkalearn.spark.session import SparkStartError, spark_session\n"
+        "try:\n    spark_session('nonsense://x')\n"
+        "except SparkStartError as error:\n    print(error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("Spark did not start on nonsense://x:")
+    assert "Master must either be yarn or start with spark, k8s, or local" in done.stdout
+    assert "\tat " not in done.stdout
+    assert done.stderr == ""
