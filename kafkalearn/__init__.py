@@ -7,6 +7,8 @@ Where is it?
     what a learner sees                        kafkalearn.views       AssignmentExplorer
     checks, the judge, running a submission    kafkalearn.grading     check
     a class on Spark                           kafkalearn.spark       DataFrame -> DataFrame
+    JupyterLab on the workbook                 kafkalearn.lab
+    running notebooks side by side             kafkalearn.notebooks   and where they lie: workbook
     the command line                           kafkalearn.cli         kafkalearn lab, run, grade
 
 Words (with the documents' own where they have one)
@@ -17,8 +19,9 @@ Words (with the documents' own where they have one)
     generation: counts a group's rebalances; of two claims to a partition the newer one holds
     rebalance: members come, go or change their minds, and partitions are shared out anew
 
-Layers point one way: records and errors know nobody; assignors know only these; views and grading
-stand on them; spark on grading; the command line on all. A test holds the table.
+Imports point one way: records and errors know nobody; assignors and views know only these, and not
+each other (an explorer is handed assignors); grading stands on them, spark on grading, the command
+line on all. A test holds the table.
 
 A Java class FooBar is FooBar in foo_bar.py, its method fooBar is foo_bar. Names below are found on
 first use, so that importing the package stays fast.

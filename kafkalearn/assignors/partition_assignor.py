@@ -38,11 +38,9 @@ class PartitionAssignor(ABC):
         """Give every member its partitions.
 
         partitions_per_topic: topic -> number of partitions, as the cluster's metadata has it.
-        Topics that
-            nobody subscribes to are passed over; a topic with 0 partitions counts as missing.
+            Topics that nobody subscribes to are passed over; one with 0 partitions is missing.
         subscriptions: member id -> what that member wants and claims.
-        out: member id -> partitions; every member of `subscriptions` is there, maybe with an empty
-        list.
+        out: member id -> partitions; every member is there, maybe with an empty list.
 
         Errors: InvalidTopicError, InvalidAssignmentInputError; both name the value and what is
         allowed.

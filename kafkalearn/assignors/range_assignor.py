@@ -18,22 +18,23 @@ from kafkalearn.records import Subscription, TopicPartition
 
 
 class _Topic(NamedTuple):
-    """One topic, ready to be cut: `extra` members take one partition more than `each`."""
+    """One topic, ready to be cut; the names are the document's."""
 
     name: str
     consumers: list[str]
     num_partitions: int
-    each: int
-    extra: int
+    num_partitions_per_consumer: int
+    consumers_with_extra_partition: int
 
     def runs(self) -> Iterator[tuple[str, list[TopicPartition]]]:
         """Yield each member that gets something, with its run."""
         partitions = AbstractPartitionAssignor.partitions(self.name, self.num_partitions)
         start = 0
         for i, consumer in enumerate(self.consumers[: self.num_partitions]):
-            end = start + self.each + (i < self.extra)
-            yield consumer, partitions[start:end]
-            start = end
+            has_extra = i < self.consumers_with_extra_partition
+            length = self.num_partitions_per_consumer + (1 if has_extra else 0)
+            yield consumer, partitions[start : start + length]
+            start += length
 
 
 class RangeAssignor(AbstractPartitionAssignor):
@@ -68,18 +69,21 @@ class RangeAssignor(AbstractPartitionAssignor):
         check_inputs(partitions_per_topic, subscriptions)
         consumers_per_topic = self.consumers_per_topic(subscriptions)
         for topic in sorted(consumers_per_topic.keys() & partitions_per_topic.keys()):
-            consumers = consumers_per_topic[topic]
-            each, extra = divmod(partitions_per_topic[topic], len(consumers))
-            if each or extra:
-                yield _Topic(topic, consumers, partitions_per_topic[topic], each, extra)
+            consumers, num_partitions = consumers_per_topic[topic], partitions_per_topic[topic]
+            if num_partitions:
+                yield _Topic(
+                    topic, consumers, num_partitions, *divmod(num_partitions, len(consumers))
+                )
 
 
 def _division(topic: _Topic) -> str:
     partitions = count(topic.num_partitions, "partition")
-    sentence = f"{partitions} over {count(len(topic.consumers), 'consumer')}: {topic.each} each"
-    if topic.extra == 1:
+    consumers, each = count(len(topic.consumers), "consumer"), topic.num_partitions_per_consumer
+    sentence = f"{partitions} over {consumers}: {each} each"
+    extra = topic.consumers_with_extra_partition
+    if extra == 1:
         sentence += f", 1 left over, so {topic.consumers[0]} takes one more"
-    elif topic.extra:
-        *firsts, last = topic.consumers[: topic.extra]
-        sentence += f", {topic.extra} left over, so {', '.join(firsts)} and {last} take one more"
+    elif extra:
+        *firsts, last = topic.consumers[:extra]
+        sentence += f", {extra} left over, so {', '.join(firsts)} and {last} take one more"
     return sentence

@@ -59,26 +59,30 @@ class StickyAssignor(AbstractPartitionAssignor):
         counts = {topic: n for topic, n in partitions_per_topic.items() if n and topic in topics}
         previous = previous_owners(counts, subscriptions)
         if tell:
-            _tell_failed_claims(previous, tell)
+            _tell_failed_claims(subscriptions, counts, previous, tell=tell)
         if all(len(subscription.topics) == len(topics) for subscription in subscriptions.values()):
             return ConstrainedAssignmentBuilder(counts, previous, tell=tell)
         return GeneralAssignmentBuilder(counts, subscriptions, previous=previous, tell=tell)
 
 
-def _tell_failed_claims(previous: PreviousOwners, tell: Tell) -> None:
+def _tell_failed_claims(
+    subscriptions: Mapping[str, Subscription],
+    partitions_per_topic: Mapping[str, int],
+    previous: PreviousOwners,
+    *,
+    tell: Tell,
+) -> None:
     for partition, claimants in sorted(previous.disputed.items()):
+        sentence = f"{' and '.join(claimants)} claim {partition} in the same generation"
         generation = previous.generations[claimants[0]]
-        tell(
-            Step(
-                f"{' and '.join(claimants)} claim {partition} in the same generation {generation}: "
-                "somebody is wrong, so nobody keeps it"
-            )
-        )
-    for partition, (member, generation) in sorted(previous.former.items()):
-        if partition not in previous.disputed and partition not in previous.owned[member]:
-            tell(
-                Step(
-                    f"{member}'s claim to {partition} is of generation {generation}: "
-                    "another member's claim is newer and counts"
-                )
-            )
+        tell(Step(f"{sentence} {generation}: somebody is wrong, so nobody keeps it"))
+    for member in sorted(subscriptions):
+        kept, generation = set(previous.owned[member]), previous.generations[member]
+        for partition in subscriptions[member].owned_partitions:
+            if partition.partition >= partitions_per_topic.get(partition.topic, 0):
+                why = "there is no such partition, or nobody subscribes to it"
+            elif partition in kept or member in previous.disputed.get(partition, ()):
+                continue
+            else:
+                why = f"it is of generation {generation}, and another member's is newer"
+            tell(Step(f"{member}'s claim to {partition} does not count: {why}"))

@@ -77,15 +77,21 @@ def test_sticky_tells_that_a_partition_goes_back_to_a_former_owner():
 
 
 def test_sticky_tells_which_claims_fail():
-    """A stale claim and a disputed one are named, with their generations."""
+    """Stale claims, disputed ones and those to what is gone are all named, with their reasons."""
     group = {
         "a": Subscription(["t"], [("t", 0), ("t", 1)], 5),
         "b": Subscription(["t"], [("t", 1)], 4),
-        "c": Subscription(["t"], [("t", 0)], 5),
+        "c": Subscription(["t"], [("t", 0), ("gone", 7)], 5),
+        "d": Subscription(["t"], [("t", 1), ("t", 0)], 3),
     }
-    assert sentences("sticky", {"t": 3}, group)[:2] == [
+    newer = "and another member's is newer"
+    assert sentences("sticky", {"t": 3}, group)[:5] == [
         "a and c claim t-0 in the same generation 5: somebody is wrong, so nobody keeps it",
-        "b's claim to t-1 is of generation 4: another member's claim is newer and counts",
+        f"b's claim to t-1 does not count: it is of generation 4, {newer}",
+        "c's claim to gone-7 does not count: there is no such partition, or nobody subscribes to "
+        "it",
+        f"d's claim to t-1 does not count: it is of generation 3, {newer}",
+        f"d's claim to t-0 does not count: it is of generation 3, {newer}",
     ]
 
 

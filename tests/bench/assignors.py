@@ -21,12 +21,18 @@ def rows() -> Iterator[Row]:
 
 def _against_peers(name: str, case: str, counts, group, *, aim: float, slow: bool = False) -> Row:
     ours = assignor(name)
+    wanted = sum(counts.values())
+
+    def gave_everything(answer: object) -> None:
+        given = sum(peers.sizes(answer).values())
+        assert given == wanted, f"a peer gave {given} of {wanted} partitions"
+
     return ratio(
         f"{name}, {case}",
         lambda: ours.assign(counts, group),
         {
-            "kafka-python": peers.kafka_python(name, counts, group),
-            "aiokafka": peers.aiokafka(name, counts, group),
+            "kafka-python": (peers.kafka_python(name, counts, group), gave_everything),
+            "aiokafka": (peers.aiokafka(name, counts, group), gave_everything),
         },
         aim=aim,
         slow=slow,

@@ -79,7 +79,7 @@ def aiokafka(
 
 
 def sizes(assignment: Mapping[str, object]) -> dict[str, int]:
-    """How many partitions a peer gave each member, to see that both did the same work."""
+    """How many partitions a peer gave each member."""
     result: dict[str, int] = defaultdict(int)
     for member, theirs in assignment.items():
         rows = getattr(theirs, "assigned_partitions", None) or getattr(theirs, "assignment", theirs)
