@@ -27,14 +27,15 @@ class _Topic(NamedTuple):
     consumers_with_extra_partition: int
 
     def runs(self) -> Iterator[tuple[str, list[TopicPartition]]]:
-        """Yield each member that gets something, with its run."""
+        """Give each member that gets something, with its run: first those that take one more."""
         partitions = AbstractPartitionAssignor.partitions(self.name, self.num_partitions)
-        start = 0
-        for i, consumer in enumerate(self.consumers[: self.num_partitions]):
-            has_extra = i < self.consumers_with_extra_partition
-            length = self.num_partitions_per_consumer + (1 if has_extra else 0)
-            yield consumer, partitions[start : start + length]
-            start += length
+        each = self.num_partitions_per_consumer
+        longer_end = self.consumers_with_extra_partition * (each + 1)
+        runs = [partitions[start : start + each + 1] for start in range(0, longer_end, each + 1)]
+        if each:
+            starts = range(longer_end, self.num_partitions, each)
+            runs += [partitions[start : start + each] for start in starts]
+        return zip(self.consumers, runs, strict=False)
 
 
 class RangeAssignor(AbstractPartitionAssignor):

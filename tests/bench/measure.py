@@ -26,7 +26,7 @@ class Row:
 
 
 def milliseconds(call: Call, *, rounds: int = 7) -> tuple[float, object]:
-    """The fastest of several runs (what is left when the machine disturbs least), and its answer."""
+    """The fastest of several runs (what is left when little disturbs), and the last answer."""
     fastest = float("inf")
     for _ in range(rounds):
         started = time.perf_counter()
