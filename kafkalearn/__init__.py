@@ -31,6 +31,7 @@ from importlib import import_module
 from typing import Any
 
 _WHERE = {
+    "AbstractPartitionAssignor": "kafkalearn.assignors",
     "AssignmentExplorer": "kafkalearn.views",
     "CooperativeStickyAssignor": "kafkalearn.assignors",
     "RangeAssignor": "kafkalearn.assignors",
@@ -38,7 +39,10 @@ _WHERE = {
     "StickyAssignor": "kafkalearn.assignors",
     "Subscription": "kafkalearn.records",
     "TopicPartition": "kafkalearn.records",
+    "all_assignors": "kafkalearn.assignors",
+    "assignor": "kafkalearn.assignors",
     "check": "kafkalearn.grading",
+    "table": "kafkalearn.assignors",
 }
 
 __all__ = sorted(_WHERE)

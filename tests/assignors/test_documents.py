@@ -125,7 +125,7 @@ def test_javadoc_example_2():
 
 
 def test_range_skew_grows_with_the_topics():
-    """Behaviour 61: k topics of 3 partitions over 2 members give 2k against k."""
+    """With k topics of 3 partitions over 2 members give 2k against k."""
     k = 4
     counts = {f"t{i}": 3 for i in range(k)}
     two = {member: Subscription(list(counts)) for member in ("c0", "c1")}
@@ -133,7 +133,7 @@ def test_range_skew_grows_with_the_topics():
 
 
 def test_more_consumers_than_partitions():
-    """Behaviour 60: the extra members are there, with nothing."""
+    """The extra members are there, with nothing."""
     three = group(c0="t", c1="t", c2="t")
     for assignor in (RangeAssignor(), RoundRobinAssignor(), StickyAssignor()):
         assert assignor.assign({"t": 1}, three) == {
