@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from kafkalearn.errors import InvalidAssignmentInputError, InvalidTopicError
 
+MAX_INT = 2**31 - 1  # Kafka's counts, partitions and generations are Java ints
 _LEGAL_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}", re.ASCII)
 
 
@@ -77,11 +78,12 @@ def whole_number(value: object, what: str, *, least: int) -> int:
         raise InvalidAssignmentInputError(
             f"{what} is {_short(value)}: a whole number from {least} up is allowed"
         )
-    if number() < least:
-        raise InvalidAssignmentInputError(
-            f"{what} is {number()}: a whole number from {least} up is allowed"
-        )
     result: int = number()
+    if not least <= result <= MAX_INT:
+        allowed = f"from {least} up" if result < least else f"up to {MAX_INT:,}"
+        raise InvalidAssignmentInputError(
+            f"{what} is {_short(result)}: a whole number {allowed} is allowed"
+        )
     return result
 
 
@@ -90,7 +92,7 @@ def _topics(topics: Iterable[str]) -> tuple[str, ...]:
         raise InvalidAssignmentInputError(
             f"topics is {_short(topics)}: a list of topic names is allowed"
         )
-    return tuple(check_topic(topic) for topic in dict.fromkeys(topics))
+    return tuple(dict.fromkeys(map(check_topic, topics)))
 
 
 def _claims(owned: Iterable[tuple[str, int]]) -> tuple[TopicPartition, ...]:

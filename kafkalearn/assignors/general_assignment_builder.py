@@ -14,7 +14,8 @@ this topic`.
 Source: org.apache.kafka.clients.consumer.internals.AbstractStickyAssignor.GeneralAssignmentBuilder
 (3.9).
 Differs from Kafka: racks are not modelled; hash order becomes the order of names or of time;
-nothing moves to a member that does not want it, or to where the balance would not gain.
+nothing moves to a member that does not want it; a partition is sent home at most once, where Kafka
+has no such bound and could go on for ever.
 """
 
 from bisect import insort
@@ -123,6 +124,7 @@ class GeneralAssignmentBuilder:
         self._owner: dict[TopicPartition, int] = {}
         self._must_revoke = False
         self._movements = _Movements()
+        self._sent_home: set[TopicPartition] = set()
 
     def build(self) -> Assignment:
         """Keep, hand out, then move for balance: first only what was just handed out."""
@@ -190,7 +192,10 @@ class GeneralAssignmentBuilder:
             if wants_it and self._gains(self._owner[partition], former):
                 target = former
         instead = self._movements.instead_of(partition, self._owner[partition], target)
-        if instead is not partition and self._gains(self._owner[instead], target):
+        if instead is not partition and instead not in self._sent_home:
+            # It may come from a third member, where the balance gains nothing: once each, or two
+            # of a topic could take turns for ever.
+            self._sent_home.add(instead)
             partition = instead
         self._move(partition, target)
 

@@ -16,8 +16,8 @@ def all_assignors() -> list[AbstractPartitionAssignor]:
 def assignor(name: str) -> AbstractPartitionAssignor:
     """The assignor called `name`; UnknownAssignorError lists the names there are."""
     by_name = {each.name: each for each in all_assignors()}
-    if name not in by_name:
+    if not isinstance(name, str) or name not in by_name:
         raise UnknownAssignorError(
-            f"there is no assignor {name!r}: {', '.join(by_name)} are allowed"
+            f"there is no assignor {name!r:.60}: {', '.join(by_name)} are allowed"
         )
     return by_name[name]

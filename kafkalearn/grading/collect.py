@@ -4,6 +4,7 @@ nbgrader's `submitted/` is such a folder.
 """
 
 import os
+import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +14,14 @@ LARGEST_BYTES = 10 * 2**20
 
 class SubmissionError(ValueError):
     """A file that cannot be graded; the message says what is wrong with it."""
+
+
+def check_size(byte_count: int) -> None:
+    """Raise SubmissionError for a notebook that is too large to be read."""
+    if byte_count > LARGEST_BYTES:
+        raise SubmissionError(
+            f"the file is larger than {LARGEST_BYTES // 2**20} MB: clear its outputs"
+        )
 
 
 class Submission(NamedTuple):
@@ -46,10 +55,7 @@ class Found(NamedTuple):
         if self.path.is_symlink():
             raise SubmissionError("the file is a symbolic link: hand in the notebook itself")
         try:
-            if self.path.stat().st_size > LARGEST_BYTES:
-                raise SubmissionError(
-                    f"the file is larger than {LARGEST_BYTES // 2**20} MB: clear its outputs"
-                )
+            check_size(self.path.stat().st_size)
             return Submission(self.student, self.exercise, self.path.read_bytes())
         except OSError as error:
             raise SubmissionError(f"the file cannot be read: {error.strerror}") from None
@@ -109,7 +115,16 @@ def _notebooks(folder: Path) -> list[Path]:
         paths += [
             Path(place, name) for name in files if name.endswith(".ipynb") and not _hidden(name)
         ]
-    return sorted(paths)
+    return sorted(paths, key=_by_name)
+
+
+def _by_name(path: Path) -> tuple[list[list[str | int]], Path]:
+    """Sort as people do: v10 comes after v2."""
+    parts: list[list[str | int]] = [
+        [int(word) if word.isdecimal() else word for word in re.split(r"(\d+)", part)]
+        for part in path.parts
+    ]
+    return parts, path
 
 
 def _hidden(name: str) -> bool:

@@ -5,12 +5,14 @@ import re
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from html import escape
+from importlib.resources import files
 from itertools import groupby
-from pathlib import Path
+from math import ceil
 
 from kafkalearn.grading.exercise import Exercise, Table, student_seed
 from kafkalearn.grading.grades import FAILED, NOT_REACHED, NOT_RUN, PASSED, Grade
-from kafkalearn.views.wording import shown
+from kafkalearn.views.matrix import COLOURS
+from kafkalearn.views.wording import columns, shown, tag
 
 MARKS = {
     PASSED: "✓ passed",
@@ -20,7 +22,7 @@ MARKS = {
 }
 LONGEST_FILE_NAME = 150  # bytes, extension not counted
 PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8">
+<html lang="en" class="kl"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
@@ -31,7 +33,7 @@ PAGE = """<!doctype html>
 {sections}</main></body></html>
 """
 _PARTITION = re.compile(r"\S+-(\d+)")
-_STYLE = Path(__file__).with_name("feedback.css")
+_STYLES = (("kafkalearn.views", "look.css"), ("kafkalearn.grading", "feedback.css"))
 
 
 def file_name(student: str) -> str:
@@ -58,7 +60,7 @@ def page(
     ]
     return PAGE.format(
         title=escape(f"Feedback for {shown(student, 80)}"),
-        style=_STYLE.read_text(encoding="utf-8"),
+        style="".join(files(place).joinpath(name).read_text("utf-8") for place, name in _STYLES),
         sections="".join(sections),
     )
 
@@ -128,8 +130,13 @@ def _row(row: tuple[str, ...]) -> str:
 
 def _cell(text: str) -> str:
     """Partitions as chips, each in its number's colour; other words as they are."""
-    words = [(escape(word), _PARTITION.fullmatch(word)) for word in text.split(" ")]
-    return " ".join(
-        f'<span class="chip p{int(match[1]) % 8}">{word}</span>' if match else word
-        for word, match in words
-    )
+    words = [(word, _PARTITION.fullmatch(word)) for word in text.split(" ")]
+    return " ".join(_chip(word, int(match[1])) if match else escape(word) for word, match in words)
+
+
+def _chip(name: str, number: int) -> str:
+    """Draw a partition as the views do, so that look.css colours it here too."""
+    width = ceil(columns(name) * 7.3) + 12  # a character of the fixed-width font at 12 pixels
+    box = tag("rect", class_=f"kl-chip kl-p{number % COLOURS}", width=width, height=20, rx=4)
+    text = tag("text", escape(name), class_="kl-label", x=width / 2, y=14)
+    return tag("svg", box + text, class_="chip", width=width, height=20)

@@ -9,7 +9,6 @@ PASSED = "passed"
 FAILED = "failed"  # the check ran, and the judge did not say yes
 NOT_REACHED = "not_reached"  # the notebook stopped before the check
 NOT_RUN = "not_run"  # the submission could not be read or started, or its runner was lost
-COLUMNS = ("student", "exercise", "check", "points", "max_points", "status", "reason", "seconds")
 
 
 class Grade(NamedTuple):
@@ -29,6 +28,12 @@ class Grade(NamedTuple):
     reason: str
     seconds: float
     detail: str = ""
+
+
+_TYPES = {str: "string", float: "double"}
+# Each column's type, in words that Spark and Arrow share; the files leave the detail out.
+COLUMN_TYPES = {name: _TYPES[kind] for name, kind in Grade.__annotations__.items()}
+COLUMNS = tuple(name for name in COLUMN_TYPES if name != "detail")
 
 
 def not_run(student: str, exercise: Exercise, *, reason: str) -> list[Grade]:

@@ -10,7 +10,7 @@ from tempfile import mkdtemp
 
 from kafkalearn.grading.exercise import Exercise
 from kafkalearn.grading.feedback import file_name, page
-from kafkalearn.grading.grades import COLUMNS, Grade
+from kafkalearn.grading.grades import COLUMN_TYPES, COLUMNS, Grade
 
 
 def write_report(
@@ -49,9 +49,6 @@ def _write_parquet(path: Path, grades: Sequence[Grade]) -> None:
     import pyarrow as pa
     from pyarrow import parquet
 
-    number = {"points", "max_points", "seconds"}
-    schema = pa.schema(
-        [(column, pa.float64() if column in number else pa.string()) for column in COLUMNS]
-    )
+    schema = pa.schema([(column, COLUMN_TYPES[column]) for column in COLUMNS])
     rows = [{column: getattr(grade, column) for column in COLUMNS} for grade in grades]
     parquet.write_table(pa.Table.from_pylist(rows, schema=schema), path)

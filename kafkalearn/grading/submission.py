@@ -6,7 +6,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from kafkalearn.grading.collect import LARGEST_BYTES, SubmissionError
+from kafkalearn.grading.collect import SubmissionError, check_size
 from kafkalearn.grading.exercise import Exercise
 
 
@@ -37,10 +37,7 @@ def has_tag(cell: NotebookNode, tag: str) -> bool:
 def _read(content: bytes) -> NotebookNode:
     if not content.strip():
         raise SubmissionError("the file is empty")
-    if len(content) > LARGEST_BYTES:
-        raise SubmissionError(
-            f"the file is larger than {LARGEST_BYTES // 2**20} MB: clear its outputs"
-        )
+    check_size(len(content))
     try:
         text = content.decode("utf-8-sig")
         raw = json.loads(text)

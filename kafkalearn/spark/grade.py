@@ -11,6 +11,7 @@ import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import cache
 from hashlib import blake2b
 from io import BytesIO
 from itertools import islice
@@ -22,7 +23,7 @@ import pyarrow as pa
 import kafkalearn
 from kafkalearn.grading.collect import Submission
 from kafkalearn.grading.exercise import Exercise, student_seed
-from kafkalearn.grading.grades import Grade, not_run
+from kafkalearn.grading.grades import COLUMN_TYPES, Grade, not_run
 from kafkalearn.grading.helper import grade_in_helper
 from kafkalearn.spark.session import SparkStartError, first_line
 
@@ -30,16 +31,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 SUBMISSION = "student string, exercise string, content binary"
-GRADE = (
-    "student string, exercise string, check string, points double, max_points double, "
-    "status string, reason string, seconds double, detail string"
-)
-_GRADE_ARROW = pa.schema(
-    [
-        (name, pa.float64() if name in ("points", "max_points", "seconds") else pa.string())
-        for name in Grade._fields
-    ]
-)
+GRADE = ", ".join(f"{name} {kind}" for name, kind in COLUMN_TYPES.items())
+_GRADE_ARROW = pa.schema(COLUMN_TYPES.items())
 MOST_JOBS = 256  # at a time; each is one submission, and one thread here waits for it
 
 
@@ -77,7 +70,7 @@ def grade_all(
     A job is one submission, so that whatever happens to it or to its executor stays its own, and
     no more of them are read than run. Errors: SparkStartError if Spark itself is lost.
     """
-    ship_package(spark)
+    spark.sparkContext.addPyFile(str(packed()))
     waiting = iter(submissions)
 
     def job(submission: Submission) -> list[Grade]:
@@ -119,8 +112,13 @@ def _lost(
     return not_run(submission.student, exercises[submission.exercise], reason=reason)
 
 
-def ship_package(spark: "SparkSession") -> None:
-    """Give executors the source of this very kafkalearn, whether or not they have one installed."""
+@cache
+def packed() -> Path:
+    """Zip this very kafkalearn for executors, whether or not they have one installed.
+
+    It is one file as long as we live: Spark takes a name once, and fetches it late for an executor
+    that starts late.
+    """
     root = Path(kafkalearn.__file__).parent
     content = BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -128,9 +126,8 @@ def ship_package(spark: "SparkSession") -> None:
             name = Path("kafkalearn", path.relative_to(root)).as_posix()
             archive.writestr(zipfile.ZipInfo(name), path.read_bytes())
     digest = blake2b(content.getvalue(), digest_size=8).hexdigest()
-    # The file stays as long as we live: an executor that starts late fetches it late.
     folder = Path(tempfile.mkdtemp(prefix="kafkalearn-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     shipped = folder / f"kafkalearn-{digest}.zip"
     shipped.write_bytes(content.getvalue())
-    spark.sparkContext.addPyFile(str(shipped))
+    return shipped

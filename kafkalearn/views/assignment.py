@@ -5,28 +5,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypedDict
 
 from kafkalearn.records import TopicPartition
+from kafkalearn.views.needless import needless
 
 Assignment = Mapping[str, Iterable[TopicPartition]]
 Owned = dict[str, list[TopicPartition]]
-State = Literal["kept", "moved", "orphaned", "new", "waiting", "left", "unowned"]
+State = Literal["kept", "moved", "needless", "orphaned", "new", "waiting", "left", "unowned"]
 
 
 class Cell(TypedDict):
     """A partition in a member's row.
 
-    state: kept; moved (`other`, the former owner, is still there); orphaned (`other` left); new
-        (nobody had it); waiting (`other` must give it up first); left (it was here, `other` has it
-        now); unowned.
-    needless: moved, but it could have stayed with everybody's number of partitions as it is: its
-        former owner got `instead` in its place, which the new owner could read as well.
+    state: kept; moved (`other`, the former owner, is still there); needless (moved, but it could
+        have stayed with `other`, see needless.py); orphaned (`other` left); new (nobody had it);
+        waiting (`other` must give it up first); left (it was here, `other` has it now); unowned.
     """
 
     topic: str
     partition: int
     state: State
     other: str | None
-    needless: bool
-    instead: str | None
 
 
 class Row(TypedDict):
@@ -42,13 +39,12 @@ class Frame(TypedDict):
     """One picture: the members' rows, and the numbers of the whole.
 
     could_keep: partitions whose owner before is still there and subscribed; kept: of those.
-    moved, orphaned, waiting, needless: how many such cells; needless ones are moved ones too.
+    moved, needless, orphaned, waiting: how many such cells.
     spread: the most partitions that a member has, minus the fewest.
     first: nothing was owned before. step: the reason that this frame shows; None is the result.
     """
 
     members: list[Row]
-    joined: list[str]
     left: list[str]
     unowned: list[Cell]
     kept: int
@@ -129,26 +125,22 @@ class _Change:
             may_read = dict.fromkeys(self.after, everything)
         self.may_read = {member: set(may_read.get(member, ())) for member in self.after}
         self.wanted = set().union(*self.may_read.values())
+        self.needless = needless(self.owner, self.after, may_read=self.may_read)
 
     def frame(self, after: Owned, awaited: Owned) -> Frame:
-        exchanges = self._exchanges(after)
-        rows = [
-            self._row(member, after, awaited=awaited, exchanges=exchanges)
-            for member in self._members()
-        ]
+        rows = [self._row(member, after, awaited=awaited) for member in self._members()]
         states = Counter(cell["state"] for row in rows for cell in row["partitions"])
         sizes = [row["count"] for row in rows if row["state"] != "left"]
         fewest, most = min(sizes, default=0), max(sizes, default=0)
         unowned = self.wanted - _owners(after).keys() - _owners(awaited).keys()
         return {
             "members": rows,
-            "joined": [row["name"] for row in rows if row["state"] == "joined"],
             "left": [row["name"] for row in rows if row["state"] == "left"],
             "unowned": [_cell(p, "unowned") for p in sorted(unowned)],
             "kept": states["kept"],
-            "could_keep": sum(self._may_keep(partition) for partition in self.owner),
+            "could_keep": sum(p in self.may_read.get(m, ()) for p, m in self.owner.items()),
             "moved": states["moved"],
-            "needless": len(exchanges),
+            "needless": states["needless"],
             "orphaned": states["orphaned"],
             "waiting": states["waiting"],
             "fewest": fewest,
@@ -161,24 +153,14 @@ class _Change:
     def _members(self) -> list[str]:
         return list(self.before) + [member for member in self.after if member not in self.before]
 
-    def _may_keep(self, partition: TopicPartition) -> bool:
-        return partition in self.may_read.get(self.owner[partition], ())
-
-    def _row(
-        self,
-        member: str,
-        after: Owned,
-        *,
-        awaited: Owned,
-        exchanges: Mapping[TopicPartition, TopicPartition],
-    ) -> Row:
+    def _row(self, member: str, after: Owned, *, awaited: Owned) -> Row:
         if member not in self.after:
             now = _owners(after)
             gone = [
                 _cell(p, "left", other=now.get(p)) for p in self.before[member] if p in self.wanted
             ]
             return {"name": member, "state": "left", "count": 0, "partitions": gone}
-        cells = [self._owned(p, member, instead=exchanges.get(p)) for p in after[member]]
+        cells = [self._owned(p, member) for p in after[member]]
         cells += [_cell(p, "waiting", other=self.owner.get(p)) for p in awaited.get(member, ())]
         return {
             "name": member,
@@ -187,51 +169,26 @@ class _Change:
             "partitions": sorted(cells, key=lambda cell: (cell["topic"], cell["partition"])),
         }
 
-    def _owned(
-        self, partition: TopicPartition, member: str, *, instead: TopicPartition | None
-    ) -> Cell:
+    def _owned(self, partition: TopicPartition, member: str) -> Cell:
         owner = self.owner.get(partition)
+        state: State = "orphaned"
         if owner is None:
-            return _cell(partition, "new")
-        if owner == member:
-            return _cell(partition, "kept", other=owner)
-        state: State = "moved" if owner in self.after else "orphaned"
-        return _cell(partition, state, other=owner, instead=instead)
-
-    def _exchanges(self, after: Owned) -> dict[TopicPartition, TopicPartition]:
-        """Each needless move, with what its former owner got instead; each answers for one move."""
-        gained = {
-            member: [p for p in sorted(owned) if self.owner.get(p) != member]
-            for member, owned in after.items()
-        }
-        exchanges: dict[TopicPartition, TopicPartition] = {}
-        for member, partitions in gained.items():
-            for partition in partitions:
-                if partition not in self.owner or not self._may_keep(partition):
-                    continue
-                for instead in gained[self.owner[partition]]:
-                    if instead not in exchanges.values() and instead in self.may_read[member]:
-                        exchanges[partition] = instead
-                        break
-        return exchanges
+            state = "new"
+        elif owner == member:
+            state = "kept"
+        elif owner in self.after:
+            state = "needless" if partition in self.needless else "moved"
+        return _cell(partition, state, other=owner)
 
 
 def _owners(assignment: Owned) -> dict[TopicPartition, str]:
     return {p: member for member, partitions in assignment.items() for p in partitions}
 
 
-def _cell(
-    partition: TopicPartition,
-    state: State,
-    *,
-    other: str | None = None,
-    instead: TopicPartition | None = None,
-) -> Cell:
+def _cell(partition: TopicPartition, state: State, *, other: str | None = None) -> Cell:
     return {
         "topic": partition.topic,
         "partition": partition.partition,
         "state": state,
         "other": other,
-        "needless": instead is not None,
-        "instead": None if instead is None else str(instead),
     }

@@ -33,7 +33,8 @@ class AssignmentExplorer(anywidget.AnyWidget):
     Every change is a rebalance in which members claim what that assignor had given them. The
     controls in the picture do what the methods do. At most 12 members, 6 topics of 24 partitions.
 
-    Errors: InvalidAssignmentInputError, InvalidTopicError, UnknownAssignorError: all ValueErrors.
+    Errors: ExplorerError, InvalidTopicError, UnknownAssignorError, and for a partition count
+    InvalidAssignmentInputError: all ValueErrors.
     """
 
     _esm = _HERE / "draws_in_python.js"
@@ -65,7 +66,7 @@ class AssignmentExplorer(anywidget.AnyWidget):
         }
 
     def add_member(self, name: str | None = None, topics: Iterable[str] | None = None) -> None:
-        """Let a member join: with a new name and all topics, unless they are given."""
+        """Let a member join: with the first free name and all topics, unless they are given."""
         self._change(self._group.add_member, name, topics)
 
     def remove_member(self, name: str) -> None:

@@ -1,9 +1,11 @@
-"""Frames of an assignment in words: for check cells, screen readers and the remarks in pictures."""
+"""Frames of an assignment in words: for check cells, screen readers, and what pictures say."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from kafkalearn.views.assignment import Cell, Frame, Row
-from kafkalearn.views.wording import columns, padded, shown
+from kafkalearn.views.wording import columns, listed, padded, plural, shown
+
+Clauses = tuple[tuple[str, str], ...]  # what an assignor did, as (verb, the rest)
 
 
 def remark(cell: Cell, *, first: bool, limit: int = 24) -> str:
@@ -12,6 +14,7 @@ def remark(cell: Cell, *, first: bool, limit: int = 24) -> str:
     return {
         "kept": "",
         "moved": f"from {other}",
+        "needless": f"from {other}",
         "orphaned": f"from {other}",
         "new": "" if first else "new",
         "waiting": f"waits for {other}",
@@ -59,8 +62,9 @@ def _row_text(row: Row, *, first: bool) -> str:
         return " -  left"
     cells = []
     for cell in row["partitions"]:
-        needlessly = ", needlessly" if cell["needless"] else ""
-        said = remark(cell, first=first) + needlessly
+        said = remark(cell, first=first)
+        if cell["state"] == "needless":
+            said += ", needlessly"
         cells.append(f"{label(cell)} ({said})" if said else label(cell))
     return f"{row['count']:>2}  {', '.join(cells)}"
 
@@ -68,3 +72,46 @@ def _row_text(row: Row, *, first: bool) -> str:
 def label(cell: Cell, limit: int = 250) -> str:
     """``orders-3``; a long topic is shortened, the number never."""
     return f"{shown(cell['topic'], limit)}-{cell['partition']}"
+
+
+def outcome(change: str, frames: Mapping[str, Frame | None]) -> str:
+    """Say in one sentence what happened and what each assignor made of it; None: it failed."""
+    together: dict[Clauses, list[str]] = {}
+    for name, frame in frames.items():
+        together.setdefault(_clauses(frame), []).append(shown(name))
+    said = [_said(names, clauses) for clauses, names in together.items() if clauses]
+    return f"{change}: {'; '.join(said)}." if said else f"{change}."
+
+
+def _said(names: list[str], clauses: Clauses) -> str:
+    verbs = [f"{verb}{'s' if len(names) == 1 else ''} {rest}" for verb, rest in clauses]
+    return f"{listed(names)} {listed(verbs)}"
+
+
+def _clauses(frame: Frame | None) -> Clauses:
+    if frame is None:
+        return (("fail", "to assign"),)
+    if not frame["members"]:
+        return ()
+    clauses = [("give", _each(frame))] if frame["first"] else [_moves(frame)]
+    if frame["waiting"]:
+        clauses.append(("hold", f"back {frame['waiting']} that must be given up first"))
+    if frame["unowned"]:
+        clauses.append(("leave", f"{plural(len(frame['unowned']), 'partition')} with no owner"))
+    return tuple(clauses)
+
+
+def _each(frame: Frame) -> str:
+    fewest, most = frame["fewest"], frame["most"]
+    return f"each {most}" if fewest == most else f"each {fewest} to {most}"
+
+
+def _moves(frame: Frame) -> tuple[str, str]:
+    handed = frame["moved"] + frame["orphaned"]
+    if frame["needless"]:
+        return "move", f"{frame['needless']} that need not move"
+    if not handed:
+        return "move", "nothing"
+    if not frame["moved"] and len(frame["left"]) == 1:
+        return "move", f"only its {plural(handed, 'partition')}"
+    return "move", f"only the {handed} that must move"

@@ -3,10 +3,11 @@
 Knows nothing of pictures. A refused value is an error that names it and what is allowed.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import count
 
-from kafkalearn.errors import InvalidAssignmentInputError
+from kafkalearn.errors import KafkaError
 from kafkalearn.records import check_topic, whole_number
 from kafkalearn.views.history import Assignor, History
 from kafkalearn.views.wording import plural, shown
@@ -17,6 +18,10 @@ MAX_TOPICS = 6
 MAX_PARTITIONS = 24
 MAX_ASSIGNORS = 6
 MAX_NAME = 249
+
+
+class ExplorerError(KafkaError, ValueError):
+    """Something that an explorer has no place for, or that is not there."""
 
 
 class ExploredGroup:
@@ -32,7 +37,7 @@ class ExploredGroup:
         self.assignors = _assignors(assignors)
         for what, value in (("topics", topics), ("members", members)):
             if not isinstance(value, Mapping):
-                raise InvalidAssignmentInputError(f"{what} is {value!r:.80}: a dict is allowed")
+                raise ExplorerError(f"{what} is {value!r:.80}: a dict is allowed")
         self._start = (dict(topics), {m: _topic_list(t) for m, t in members.items()})
         self.start_over()
 
@@ -41,7 +46,6 @@ class ExploredGroup:
         self.topics: dict[str, int] = {}
         self.members: dict[str, tuple[str, ...]] = {}
         self.histories = {assignor.name: History(assignor) for assignor in self.assignors}
-        self._used: set[str] = set()
         topics, members = self._start
         for topic, partitions in topics.items():
             self._new_topic(topic, partitions)
@@ -52,7 +56,7 @@ class ExploredGroup:
 
     def add_member(self, name: str | None = None, topics: Iterable[str] | None = None) -> None:
         """Let a member join; without `topics` it subscribes to all."""
-        name = self._fresh("c") if name is None else name
+        name = _free_name(self._start[1], self.members, otherwise="c") if name is None else name
         self._new_member(name, self.topics if topics is None else topics)
         self._rebalance(f"{shown(name)} joined")
 
@@ -63,7 +67,7 @@ class ExploredGroup:
 
     def add_topic(self, name: str | None = None, partitions: int = 3) -> None:
         """Create a topic, to which every member subscribes."""
-        name = self._fresh("t") if name is None else name
+        name = _free_name(self._start[0], self.topics, otherwise="t") if name is None else name
         self._new_topic(name, partitions)
         self.members = {member: (*topics, name) for member, topics in self.members.items()}
         self._rebalance(f"{shown(name)} was added with {plural(self.topics[name], 'partition')}")
@@ -89,14 +93,14 @@ class ExploredGroup:
     def subscribe(self, member: str, topic: str) -> None:
         """Let a member want one more topic."""
         if self._topic(topic) in self.members[self._member(member)]:
-            raise InvalidAssignmentInputError(f"{member} already subscribes to {topic}")
+            raise ExplorerError(f"{member} already subscribes to {topic}")
         self.members[member] = (*self.members[member], topic)
         self._rebalance(f"{shown(member)} now subscribes to {shown(topic)}")
 
     def unsubscribe(self, member: str, topic: str) -> None:
         """Let a member no longer want a topic."""
         if self._topic(topic) not in self.members[self._member(member)]:
-            raise InvalidAssignmentInputError(f"{member} does not subscribe to {topic}")
+            raise ExplorerError(f"{member} does not subscribe to {topic}")
         self.members[member] = tuple(each for each in self.members[member] if each != topic)
         self._rebalance(f"{shown(member)} no longer subscribes to {shown(topic)}")
 
@@ -104,7 +108,7 @@ class ExploredGroup:
         """Rebalance again where partitions wait to be given up; the other pictures stay."""
         waiting = [name for name, each in self.histories.items() if any(each.awaited.values())]
         if not waiting:
-            raise InvalidAssignmentInputError(
+            raise ExplorerError(
                 "no partition waits to be given up, so there is no follow-up rebalance"
             )
         for name in waiting:
@@ -118,45 +122,37 @@ class ExploredGroup:
 
     def _new_topic(self, name: str, partitions: int) -> None:
         if check_topic(name) in self.topics:
-            raise InvalidAssignmentInputError(f"there already is a topic {name}")
+            raise ExplorerError(f"there already is a topic {name}")
         if len(self.topics) >= MAX_TOPICS:
-            raise InvalidAssignmentInputError(
+            raise ExplorerError(
                 f"{name} is one topic too many: at most {MAX_TOPICS} fit the picture"
             )
         self.topics[name] = _partitions(name, partitions)
-        self._used.add(name)
 
     def _new_member(self, name: str, topics: Iterable[str]) -> None:
         if not isinstance(name, str) or not name or len(name) > MAX_NAME:
-            raise InvalidAssignmentInputError(
+            raise ExplorerError(
                 f"{name!r:.80} is no member's name: a text of 1 to {MAX_NAME} characters is allowed"
             )
         if name in self.members:
-            raise InvalidAssignmentInputError(f"there already is a member {name}")
+            raise ExplorerError(f"there already is a member {name}")
         if len(self.members) >= MAX_MEMBERS:
-            raise InvalidAssignmentInputError(
+            raise ExplorerError(
                 f"{name} is one member too many: at most {MAX_MEMBERS} fit the picture"
             )
         wanted = _topic_list(topics)
         for topic in wanted:
             self._topic(topic)
         self.members[name] = wanted
-        self._used.add(name)
-
-    def _fresh(self, letter: str) -> str:
-        """Find a name that nobody had, so that who joins is not taken for who left."""
-        return next(name for n in count() if (name := f"{letter}{n}") not in self._used)
 
     def _member(self, name: str) -> str:
         if not isinstance(name, str) or name not in self.members:
-            raise InvalidAssignmentInputError(
-                f"there is no member {name!r}: {_choice(self.members)}"
-            )
+            raise ExplorerError(f"there is no member {name!r}: {_choice(self.members)}")
         return name
 
     def _topic(self, name: str) -> str:
         if not isinstance(name, str) or name not in self.topics:
-            raise InvalidAssignmentInputError(f"there is no topic {name!r}: {_choice(self.topics)}")
+            raise ExplorerError(f"there is no topic {name!r}: {_choice(self.topics)}")
         return name
 
 
@@ -164,21 +160,28 @@ def _assignors(assignors: Iterable[Assignor]) -> tuple[Assignor, ...]:
     found = tuple(assignors) if isinstance(assignors, Iterable) else ()
     names = [getattr(each, "name", None) for each in found]
     if not found or len(found) > MAX_ASSIGNORS or len(set(names)) < len(names):
-        raise InvalidAssignmentInputError(
+        raise ExplorerError(
             f"the assignors are {names}: 1 to {MAX_ASSIGNORS} with different names are allowed"
         )
     for each, name in zip(found, names, strict=True):
         if not isinstance(name, str) or not name or not callable(getattr(each, "assign", None)):
-            raise InvalidAssignmentInputError(
+            raise ExplorerError(
                 f"{each!r:.80} is no assignor: something with a `name` and `assign` is allowed"
             )
     return found
 
 
+def _free_name(beginning: Iterable[str], taken: Collection[str], *, otherwise: str) -> str:
+    """Count up from the first name of the beginning: c0, c1 …; one that has left is free again."""
+    numbered = re.fullmatch("(.*?)([0-9]+)", next(iter(beginning), ""), re.DOTALL)
+    stem, number = numbered.groups() if numbered else (otherwise, 0)
+    return next(name for n in count(int(number)) if (name := f"{stem}{n}") not in taken)
+
+
 def _partitions(topic: str, partitions: int) -> int:
     number = whole_number(partitions, f"the number of partitions of {topic}", least=0)
     if number > MAX_PARTITIONS:
-        raise InvalidAssignmentInputError(
+        raise ExplorerError(
             f"the number of partitions of {topic} is {number}: 0 to {MAX_PARTITIONS} are allowed"
         )
     return number
@@ -186,9 +189,7 @@ def _partitions(topic: str, partitions: int) -> int:
 
 def _topic_list(topics: Iterable[str]) -> tuple[str, ...]:
     if isinstance(topics, str) or not isinstance(topics, Iterable):
-        raise InvalidAssignmentInputError(
-            f"topics is {topics!r:.80}: a list of topic names is allowed"
-        )
+        raise ExplorerError(f"topics is {topics!r:.80}: a list of topic names is allowed")
     return tuple(dict.fromkeys(topics))
 
 

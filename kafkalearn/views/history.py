@@ -6,7 +6,6 @@ Differs from Kafka: every member hears of every rebalance, so no claim is of an 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from kafkalearn.errors import InvalidAssignmentInputError
 from kafkalearn.records import Subscription, TopicPartition
 from kafkalearn.views.assignment import Assignment, Frame, Owned, Step, frames
 from kafkalearn.views.wording import shown
@@ -23,6 +22,10 @@ class Assignor(Protocol):
         self, partitions_per_topic: Mapping[str, int], subscriptions: Mapping[str, Subscription]
     ) -> Assignment:
         """Give every member its partitions."""
+
+
+class _WrongAnswerError(Exception):
+    """An assignor gave what no group could take."""
 
 
 class History:
@@ -112,9 +115,7 @@ class History:
             return {}
         try:
             then = self._answer(self._claims({m: s.topics for m, s in self._subscriptions.items()}))
-        except (
-            Exception
-        ):  # it answered once; that it fails now is shown when the follow-up is asked for
+        except Exception:  # that it fails now is shown when the follow-up is asked for
             return {}
         return {
             m: [p for p in owned if p in held_back and owner[p] != m] for m, owned in then.items()
@@ -123,39 +124,33 @@ class History:
     def _answer(self, subscriptions: Mapping[str, Subscription]) -> Owned:
         given = self.assignor.assign(dict(self._topics), dict(subscriptions))
         if not isinstance(given, Mapping):
-            raise InvalidAssignmentInputError(
-                f"assign gave a {type(given).__name__}: a dict member -> partitions is allowed"
+            raise _WrongAnswerError(
+                f"a {type(given).__name__}: a dict member -> partitions is allowed"
             )
         for stranger in given.keys() - subscriptions.keys():
-            raise InvalidAssignmentInputError(
-                f"assign gave partitions to {stranger!r}, who is no member"
-            )
+            raise _WrongAnswerError(f"partitions to {stranger!r}, who is no member")
         answer = {m: [TopicPartition(*p) for p in given.get(m, ())] for m in subscriptions}
         self._check(answer, subscriptions)
         return answer
 
     def _check(self, answer: Owned, subscriptions: Mapping[str, Subscription]) -> None:
         owner: dict[TopicPartition, str] = {}
-        for member, partitions in answer.items():
-            for partition in partitions:
-                if partition.partition not in range(self._topics.get(partition.topic, 0)):
-                    problem = f"{partition} to {member}, but there is no such partition"
-                elif partition.topic not in subscriptions[member].topics:
-                    problem = (
-                        f"{partition} to {member}, who does not subscribe to {partition.topic}"
-                    )
-                elif partition in owner:
-                    problem = (
-                        f"{partition} to {owner[partition]} and to {member}: only one may read it"
-                    )
-                else:
-                    owner[partition] = member
-                    continue
-                raise InvalidAssignmentInputError(f"assign gave {problem}")
+        for member, partition in [(m, p) for m, owned in answer.items() for p in owned]:
+            topic, number = partition
+            if number not in range(self._topics.get(topic, 0)):
+                wrong = "but there is no such partition"
+            elif topic not in subscriptions[member].topics:
+                wrong = f"who does not subscribe to {topic}"
+            elif partition in owner:
+                wrong = f"but {owner[partition]} already has it"
+            else:
+                owner[partition] = member
+                continue
+            raise _WrongAnswerError(f"{partition} to {member}, {wrong}")
 
 
 def _reason(error: Exception) -> str:
     said = shown(str(error), 160)
-    if isinstance(error, InvalidAssignmentInputError):
-        return said
+    if isinstance(error, _WrongAnswerError):
+        return f"assign gave {said}"
     return f"assign failed with {type(error).__name__}" + (f": {said}" if said else "")

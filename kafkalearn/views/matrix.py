@@ -22,11 +22,11 @@ _NAME, _SHORT = 14, 10  # characters of a name at the head of a row, and in or b
 _CHIP, _WIDE, _GAP, _REMARK, _PAD = 20, 54, 10, 13, 8
 _HEAD = 66  # title and counts
 _STATS = {2: (0, 160), 3: (0, 124, 290)}  # where the counts stand, two or three of them
-_KEY: tuple[tuple[State, bool, str], ...] = (
-    ("kept", False, "one colour for each partition number"),
-    ("orphaned", False, "changed hands: came from c1"),
-    ("moved", True, "moved needlessly: c1 stayed and got another"),
-    ("waiting", False, "dashed is empty: c1 must give it up first"),
+_KEY: tuple[tuple[State, str], ...] = (
+    ("kept", "one colour for each partition number"),
+    ("orphaned", "changed hands: came from c1"),
+    ("needless", "moved needlessly: could have stayed with c1"),
+    ("waiting", "dashed is empty: c1 must give it up first"),
 )
 
 Box = tuple[int, int, str]  # width, height, SVG
@@ -42,7 +42,7 @@ def panel(frame: Frame, title: str, *, failure: str = "") -> str:
 
 def key() -> str:
     """Say what the chips' outlines mean, as an ``<svg>`` element."""
-    spoken = "; ".join(said for _, _, said in _KEY)
+    spoken = "; ".join(said for _, said in _KEY)
     return _svg(_key(), class_="kl-key", role="img", aria_label=f"Key: {spoken}")
 
 
@@ -163,9 +163,9 @@ class _Chip:
         self.label = label(cell, _SHORT)
         self.remark = remark(cell, first=first, limit=_SHORT)
         self.title = f"{label(cell, 250)} {remark(cell, first=first, limit=250)}".strip()
-        if cell["needless"]:
+        if cell["state"] == "needless":
             self.remark = f"⇄ {self.remark}"
-            self.title += f", needlessly: that member got {cell['instead']} instead"
+            self.title += ", needlessly: it could have stayed there"
         self.label_width = max(_WIDE, ceil(columns(self.label) * _CHAR) + 14)
         self.remark_width = ceil(columns(self.remark) * _SMALL_CHAR)
 
@@ -181,8 +181,7 @@ class _Chip:
         parts.append(_text(self.label, "kl-label", x=width / 2, y=14))
         if self.remark:
             parts.append(_text(self.remark, "kl-remark kl-middle", x=width / 2, y=_CHIP + 12))
-        kind = "needless" if self.cell["needless"] else self.cell["state"]
-        return tag("g", "".join(parts), class_=f"kl-{kind}")
+        return tag("g", "".join(parts), class_=f"kl-{self.cell['state']}")
 
 
 def _nothing() -> str:
@@ -192,15 +191,8 @@ def _nothing() -> str:
 
 def _key() -> Box:
     parts, y = [], 4
-    for number, (state, needless, said) in enumerate(_KEY):
-        cell: Cell = {
-            "topic": "t0",
-            "partition": number,
-            "state": state,
-            "other": "c1",
-            "needless": needless,
-            "instead": "t0-7" if needless else None,
-        }
+    for number, (state, said) in enumerate(_KEY):
+        cell: Cell = {"topic": "t0", "partition": number, "state": state, "other": "c1"}
         parts.append(_at(_Chip(cell).draw(82) + _text(said, "kl-soft", x=96, y=14), x=4, y=y))
         y += _CHIP + (_REMARK + _PAD + 2 if number else _PAD)
     return 378, y, "".join(parts)

@@ -1,11 +1,9 @@
 """What an explorer shows of its group: which assignor, at which reason. Draws nothing."""
 
-from kafkalearn.errors import InvalidAssignmentInputError, UnknownAssignorError
-from kafkalearn.records import whole_number
-from kafkalearn.views.assignment_text import as_text
-from kafkalearn.views.explored_group import ExploredGroup
+from kafkalearn.errors import UnknownAssignorError
+from kafkalearn.views.assignment_text import as_text, outcome
+from kafkalearn.views.explored_group import ExploredGroup, ExplorerError
 from kafkalearn.views.history import History
-from kafkalearn.views.sentences import outcome
 from kafkalearn.views.wording import shown
 
 ALL = "all"
@@ -37,16 +35,14 @@ class Scene:
     def go_to(self, step: int) -> None:
         """Show a reason of the chosen assignor."""
         if self.chosen == ALL:
-            raise InvalidAssignmentInputError(
+            raise ExplorerError(
                 f"a reason is one assignor's: choose {' or '.join(self.group.histories)} first"
             )
         reasons = len(self.group.histories[self.chosen].steps)
-        number = whole_number(step, "the step", least=0)
-        if number > reasons:
-            raise InvalidAssignmentInputError(
-                f"the step is {number}: 0 (the result) to {reasons} (the last reason) are allowed"
-            )
-        self.step = number
+        if step not in range(reasons + 1):
+            allowed = f"0 (the result) to {reasons} (the last reason) are allowed"
+            raise ExplorerError(f"the step is {step!r:.80}: {allowed}")
+        self.step = int(step)
 
     def sentence(self) -> str:
         """Say what happens now: the reason, or what the last change led to."""

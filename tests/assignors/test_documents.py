@@ -7,6 +7,7 @@ from kafkalearn.assignors import (
     Subscription,
     TopicPartition,
 )
+from tests.assignors.cases import kept
 
 
 def named(assignment):
@@ -153,3 +154,23 @@ def test_static_members_go_first():
     for assignor in (RangeAssignor(), RoundRobinAssignor()):
         answer = named(assignor.assign({"t": 3}, members))
         assert answer == {"z": "t-0", "y": "t-1", "a": "t-2"}
+
+
+def test_a_partition_that_went_the_other_way_returns_instead():
+    """Kafka 3.9's answer where a swap within a topic would keep two fewer (KIP-54's isSticky)."""
+    counts = {"t0": 7, "t1": 15, "t3": 4, "t4": 13}
+
+    def member(topics, **owned):
+        claims = [(topic, number) for topic, numbers in owned.items() for number in numbers]
+        return Subscription(topics.split(), claims, 3 if claims else -1)
+
+    members = {
+        "m1": member("t1"),
+        "m3": member("t4 t1 t3", t1=[1], t4=[1, 2, 3, 5, 6, 10]),
+        "m4": member("t4"),
+        "m5": member("t4 t0 t1", t1=[0, 6, 8, 9, 12, 14], t4=[9, 11, 12]),
+    }
+    answer = StickyAssignor().assign(counts, members)
+    assert kept(answer, members) == 7
+    assert {"t1-1", "t1-8"} & set(map(str, answer["m3"])) == {"t1-1"}
+    assert {"t1-1", "t1-8"} & set(map(str, answer["m5"])) == {"t1-8"}

@@ -30,6 +30,8 @@ HOW_TO_GET_ONE = (
 )
 LAB_STARTS_WITHIN_S = 90
 CELL_RUNS_WITHIN_MS = 90_000
+# JupyterLab is on this machine: a proxy of the environment must not be asked for it.
+OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 SETTINGS = {
     "@jupyterlab/apputils-extension:notification": {
         "fetchNews": "false",
@@ -110,7 +112,7 @@ def lab_server(tmp_path_factory):
 def _wait_for(address, server, log):
     for _ in range(LAB_STARTS_WITHIN_S * 4):
         try:
-            with urllib.request.urlopen(address):
+            with OPENER.open(address):
                 return
         except OSError:
             if server.poll() is not None:
@@ -196,8 +198,8 @@ def _stop_kernels(address):
     """Leave no kernel behind: the next test would share the machine with it."""
     kernels = f"{address}/api/kernels"
     headers = {"Authorization": f"token {TOKEN}"}
-    with urllib.request.urlopen(urllib.request.Request(kernels, headers=headers)) as answer:
+    with OPENER.open(urllib.request.Request(kernels, headers=headers)) as answer:
         running = json.load(answer)
     for kernel in running:
         stop = urllib.request.Request(f"{kernels}/{kernel['id']}", headers=headers, method="DELETE")
-        urllib.request.urlopen(stop).close()
+        OPENER.open(stop).close()

@@ -6,6 +6,7 @@ import pytest
 
 from kafkalearn.assignors import all_assignors
 from kafkalearn.views import AssignmentExplorer
+from tests.views.contrast import contrast, luminance
 
 pytestmark = pytest.mark.browser
 
@@ -19,6 +20,20 @@ explorer = AssignmentExplorer(all_assignors(), topics=topics, members=members)
 explorer
 """.strip()
 LIGHT, DARK = "JupyterLab Light", "JupyterLab Dark"
+# Each text's colour and that of the ground behind it; what stands on the accent is turned round.
+TEXTS_ON_GROUNDS = """explorer => {
+  const ground = (element) => {
+    const colour = getComputedStyle(element).backgroundColor;
+    return colour === "rgba(0, 0, 0, 0)" ? ground(element.parentElement) : colour;
+  };
+  const read = (property, selector) => [...explorer.querySelectorAll(selector)].map(
+    (element) => [getComputedStyle(element)[property], ground(element)]);
+  return [
+    ...read("color", ".kl-sentence, .kl-data, .kl-unit, .kl-choice input:not(:checked) + span"),
+    ...read("color", "button:not(.kl-primary), input[type=number]"),
+    ...read("fill", ".kl-title, .kl-name, .kl-count, .kl-big, .kl-remark, text.kl-soft"),
+  ];
+}"""
 
 
 def opened(lab, name, *, source=SOURCE):
@@ -151,6 +166,21 @@ def test_everything_works_by_keyboard_alone(lab, pictures):
     explorer.get_by_text("reason 2 of").first.wait_for()
     picture(explorer, pictures / "steps-dark.png")
     assert lab.page.locator(".jp-CodeCell").count() == 1
+
+
+def test_it_follows_the_theme_and_can_be_read_in_both(lab):
+    """Dark on light turns into light on dark, for every text, with a contrast of 4.5 or more."""
+    explorer = opened(lab, "themes.ipynb")
+    explorer.get_by_role("button", name="remove c1").click()
+    says(explorer, "c1 left")
+    lab.use_theme(LIGHT)
+    light = explorer.evaluate(TEXTS_ON_GROUNDS)
+    lab.use_theme(DARK)
+    dark = explorer.evaluate(TEXTS_ON_GROUNDS)
+    assert len(light) == len(dark) > 60
+    assert all(luminance(text) < luminance(ground) for text, ground in light)
+    assert all(luminance(text) > luminance(ground) for text, ground in dark)
+    assert [pair for pair in light + dark if contrast(*pair) < 4.5] == []
 
 
 def test_it_can_be_heard(lab):

@@ -57,13 +57,16 @@ def test_what_cannot_be_graded_is_listed_with_its_reason(tmp_path):
 
 
 def test_of_two_copies_the_last_by_name_is_graded_and_it_is_said(tmp_path):
-    """The times of files change when they are copied, names do not."""
+    """The times of files change when they are copied, names do not; v10 comes after v2."""
     put(tmp_path, "ann/v1/41_range_assignor.ipynb", "ann/v2/41_range_assignor.ipynb")
     (found,) = find_submissions(tmp_path, EXERCISES)
     assert found.path == tmp_path / "ann/v2/41_range_assignor.ipynb"
     assert found.note == (
         "2 copies were handed in, and v2/41_range_assignor.ipynb, the last by name, is graded"
     )
+    put(tmp_path, "ann/v10/41_range_assignor.ipynb", "ann/v/41_range_assignor.ipynb")
+    (found,) = find_submissions(tmp_path, EXERCISES)
+    assert found.path == tmp_path / "ann/v10/41_range_assignor.ipynb"
 
 
 @pytest.mark.parametrize(

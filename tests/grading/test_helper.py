@@ -15,9 +15,12 @@ pytestmark = pytest.mark.slow
 
 def test_a_helper_that_never_ends_is_killed_and_the_rows_say_so(tmp_path, monkeypatch):
     """Its own limit did not work; the caller's does, and nothing stays on the disk."""
-    monkeypatch.setattr(helper, "GRACE_SECONDS", -59.5)
+    monkeypatch.setattr(helper, "GRACE_SECONDS", 0.5 - EXERCISE.total_seconds)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    grades = grade_in_helper(Submission("ann", EXERCISE.name, b"{}"), EXERCISE, seed=1)
+    book = notebook()
+    book["cells"].insert(0, code("import time; time.sleep(600)"))
+    submission = Submission("ann", EXERCISE.name, as_bytes(book))
+    grades = grade_in_helper(submission, EXERCISE, seed=1)
     assert [grade.check for grade in grades] == CHECKS
     assert {grade.status for grade in grades} == {"not_run"}
     assert "did not end within its limit and was killed" in grades[0].reason

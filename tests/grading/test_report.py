@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import pytest
 from pyarrow import parquet
@@ -95,7 +96,9 @@ def test_feedback_says_points_status_case_and_seed():
     text = page("ann", ANN, exercises=EXERCISES, course_seed=0)
     assert "2 of 4 points" in text
     assert "Names decide who comes first, not the order of the dict" in text
-    assert '<tr class="differs"><td>c1</td><td><span class="chip p1">t0-9</span>' in text
+    assert '<tr class="differs"><td>c1</td><td><svg class="chip"' in text
+    assert re.search(r'class="kl-chip kl-p1"[^<]*></rect><text [^<]*>t0-9</text>', text)
+    assert ".kl .kl-p1 {" in text
     assert "seed = 1451909000" in text
 
 

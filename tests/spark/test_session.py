@@ -39,7 +39,11 @@ def test_pips_java_runs_a_job_and_says_nothing(tmp_path):
         text=True,
         check=False,
         cwd=tmp_path / "home",
-        env={"PATH": str(tools_without_java(tmp_path / "bin")), "HOME": str(tmp_path / "home")},
+        env={
+            "PATH": str(tools_without_java(tmp_path / "bin")),
+            "HOME": str(tmp_path / "home"),
+            "JAVA_TOOL_OPTIONS": os.environ["JAVA_TOOL_OPTIONS"],
+        },
     )
     assert (done.stdout, done.stderr) == ("7 local[*] True\n", "")
     assert list((tmp_path / "home").iterdir()) == []

@@ -13,6 +13,7 @@ import pytest
 from kafkalearn.assignors import RangeAssignor, all_assignors
 from kafkalearn.errors import UnknownAssignorError
 from kafkalearn.views import AssignmentExplorer
+from kafkalearn.views.explored_group import ExplorerError
 
 TOPICS = {"t0": 2, "t1": 2, "t2": 2, "t3": 2}
 
@@ -135,8 +136,18 @@ def test_a_step_frames_what_it_touches():
 
 def test_reasons_are_one_assignors():
     """With all side by side, a step says that one must be chosen first."""
-    with pytest.raises(ValueError, match="choose range or roundrobin"):
+    with pytest.raises(ExplorerError, match="choose range or roundrobin"):
         explorer_of().step(1)
+
+
+@pytest.mark.parametrize("step", [-1, 9, 1.5, None, "1"])
+def test_a_step_that_is_not_there_is_refused(step):
+    """It says which there are; learners catch it as a ValueError too."""
+    explorer = explorer_of("roundrobin")
+    with pytest.raises(ExplorerError, match=r"the step is .*: 0 \(the result\) to 8 ") as refused:
+        explorer.step(step)
+    assert isinstance(refused.value, ValueError)
+    assert "reason" not in explorer.as_text()
 
 
 def test_a_change_leads_back_to_the_result():

@@ -9,7 +9,7 @@ from kafkalearn.assignors import (
     all_assignors,
 )
 from kafkalearn.records import TopicPartition
-from kafkalearn.views.explored_group import ExploredGroup
+from kafkalearn.views.explored_group import ExploredGroup, ExplorerError
 from kafkalearn.views.scene import Scene
 
 TOPICS = {"t0": 2, "t1": 2}
@@ -58,22 +58,46 @@ def test_a_member_does_not_claim_what_it_no_longer_wants():
 
 
 def test_who_left_and_comes_back_is_new():
-    """What it had is not claimed again."""
+    """The first free name is taken again; what its last bearer had is neither claimed nor kept."""
     asked = Asked()
     group = group_of(asked)
-    group.remove_member("c1")
-    group.add_member("c1")
-    assert asked.claims()["c1"] == ("", -1)
-
-
-def test_a_new_member_never_gets_a_name_that_was_used():
-    """Otherwise who joins would look like who left."""
-    group = group_of(RangeAssignor())
-    group.remove_member("c1")
+    group.remove_member("c0")
     group.add_member()
-    group.remove_topic("t1")
-    group.add_topic()
-    assert group.members == {"c0": ("t0", "t2"), "c2": ("t0", "t2")}
+    assert group.change == "c0 joined"
+    assert asked.claims() == {"c1": ("t0-0 t0-1 t1-0 t1-1", 2), "c0": ("", -1)}
+    rows = {row["name"]: row for row in group.histories["range"].result["members"]}
+    assert rows["c0"]["state"] == "joined"
+    assert {cell["state"] for cell in rows["c0"]["partitions"]} == {"moved"}
+
+
+def test_a_topic_that_is_created_again_is_new():
+    """It has the first free name, nobody claims a partition of it, and all of it counts as new."""
+    asked = Asked()
+    group = group_of(asked)
+    group.remove_topic("t0")
+    group.add_topic(partitions=2)
+    assert group.change == "t0 was added with 2 partitions"
+    assert asked.claims() == {"c0": ("t1-0", 2), "c1": ("t1-1", 2)}
+    rows = group.histories["range"].result["members"]
+    states = {cell["topic"]: cell["state"] for row in rows for cell in row["partitions"]}
+    assert states == {"t0": "new", "t1": "kept"}
+
+
+@pytest.mark.parametrize(
+    ("members", "fresh"),
+    [
+        (["consumer1", "consumer2"], "consumer3"),
+        (["consumer-1", "other"], "consumer-2"),
+        (["alice", "bob"], "c0"),
+        (["c5"], "c6"),
+        ([], "c0"),
+    ],
+)
+def test_a_new_name_has_the_form_of_the_first(members, fresh):
+    """It counts up from there; where there is no number, from c0."""
+    group = group_of(RangeAssignor(), members={member: ["t0"] for member in members})
+    group.add_member()
+    assert group.change == f"{fresh} joined"
 
 
 def test_withheld_partitions_wait_and_the_follow_up_hands_them_out():
@@ -94,7 +118,7 @@ def test_withheld_partitions_wait_and_the_follow_up_hands_them_out():
 
 def test_there_is_no_follow_up_when_nothing_waits():
     """It says why."""
-    with pytest.raises(ValueError, match="no partition waits"):
+    with pytest.raises(ExplorerError, match="no partition waits"):
         group_of(*all_assignors()).follow_up()
 
 
@@ -145,9 +169,9 @@ def test_the_bounds_are_reached_and_then_refused():
         group.add_member()
     for _ in range(4):
         group.add_topic(partitions=24)
-    with pytest.raises(ValueError, match="c12 is one member too many: at most 12"):
+    with pytest.raises(ExplorerError, match="c12 is one member too many: at most 12"):
         group.add_member()
-    with pytest.raises(ValueError, match="t6 is one topic too many: at most 6"):
+    with pytest.raises(ExplorerError, match="t6 is one topic too many: at most 6"):
         group.add_topic()
 
 
@@ -159,7 +183,7 @@ def test_a_group_may_run_empty():
     group.remove_topic("t0")
     group.remove_member("c0")
     group.add_member()
-    assert Scene(group, "all").sentence().startswith("c1 joined: ")
+    assert Scene(group, "all").sentence().startswith("c0 joined: ")
     assert [each.failure for each in group.histories.values()] == [""] * 4
 
 
@@ -207,7 +231,8 @@ A, B = TopicPartition("t0", 0), TopicPartition("t0", 1)
         (RuntimeError("oh no"), "assign failed with RuntimeError: oh no"),
         (None, "assign gave a NoneType: a dict member -> partitions is allowed"),
         ({"c9": []}, "assign gave partitions to 'c9', who is no member"),
-        ({"c0": [A], "c1": [A]}, "assign gave t0-0 to c0 and to c1: only one may read it"),
+        ({"c0": [A], "c1": [A]}, "assign gave t0-0 to c1, but c0 already has it"),
+        ({"c0": [A, A]}, "assign gave t0-0 to c0, but c0 already has it"),
         ({"c0": [("t0", 7)]}, "assign gave t0-7 to c0, but there is no such partition"),
         ({"c1": [("t1", 0)]}, "assign gave t1-0 to c1, who does not subscribe to t1"),
         ({"c0": [7]}, "assign failed with TypeError"),

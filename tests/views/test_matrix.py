@@ -10,6 +10,7 @@ from kafkalearn.records import TopicPartition
 from kafkalearn.views import matrix
 from kafkalearn.views.assignment import frames
 from kafkalearn.views.wording import columns, shown, tag
+from tests.views.contrast import contrast
 
 SVG = "{http://www.w3.org/2000/svg}"
 LOOK = Path(matrix.__file__).with_name("look.css").read_text(encoding="utf-8")
@@ -68,6 +69,7 @@ def test_what_changed_has_an_outline_or_dashes_and_says_so(before, after, kind, 
         for each in (before, after)
     )
     chip = rows(drawn(before, after))[kind][0]
+    assert ("could have stayed" in chip.find(f"{SVG}title").text) == (kind == "needless")
     shapes = {rect.get("class") for rect in chip.iter(f"{SVG}rect")}
     assert shapes & {"kl-outline", "kl-empty"}
     assert remark in [text.text for text in chip.iter(f"{SVG}text")]
@@ -109,17 +111,10 @@ def test_chips_stay_inside_the_panel_and_do_not_overlap():
         assert y != next_y or right < left
 
 
-def luminance(colour):
-    """Relative luminance, as WCAG 2.2 defines it."""
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(one, other):
-    """Contrast of two colours, from 1 to 21."""
-    dark, light = sorted([luminance(one), luminance(other)])
-    return (light + 0.05) / (dark + 0.05)
+@pytest.mark.parametrize(("colour", "against_white"), [("#ffffff", 1.0), ("rgb(0, 0, 0)", 21.0)])
+def test_contrast_goes_from_1_to_21(colour, against_white):
+    """White on white cannot be read at all, black on white best, however they are written."""
+    assert contrast(colour, "#ffffff") == pytest.approx(against_white)
 
 
 def test_every_partition_colour_can_be_read():
