@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
+from stat import S_ISREG
 from typing import NamedTuple
 
 LARGEST_BYTES = 10 * 2**20
@@ -55,6 +56,8 @@ class Found(NamedTuple):
         if self.path.is_symlink():
             raise SubmissionError("the file is a symbolic link: hand in the notebook itself")
         try:
+            if not S_ISREG(self.path.stat().st_mode):
+                raise SubmissionError("the file is no ordinary file: hand in the notebook itself")
             check_size(self.path.stat().st_size)
             return Submission(self.student, self.exercise, self.path.read_bytes())
         except OSError as error:
@@ -100,7 +103,7 @@ def _of_student(folder: Path, exercises: Collection[str]) -> Iterator[Found]:
                 student,
                 exercise,
                 paths[-1],
-                f"there is no exercise {exercise}: a file is named {known}.ipynb",
+                f"no exercise is called {exercise}: name the file {known}.ipynb",
             )
             continue
         names = [_text(str(path.relative_to(folder))) for path in paths]

@@ -20,10 +20,12 @@ MARKS = {
     NOT_REACHED: "– not reached",
     NOT_RUN: "! not graded",
 }
+MADE_HERE = '<meta name="generator" content="kafkalearn">'
 LONGEST_FILE_NAME = 150  # bytes, extension not counted
 PAGE = """<!doctype html>
 <html lang="en" class="kl"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+{made_here}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <style>
@@ -59,6 +61,7 @@ def page(
         for name, rows in groupby(grades, lambda grade: grade.exercise)
     ]
     return PAGE.format(
+        made_here=MADE_HERE,
         title=escape(f"Feedback for {shown(student, 80)}"),
         style="".join(files(place).joinpath(name).read_text("utf-8") for place, name in _STYLES),
         sections="".join(sections),

@@ -8,9 +8,25 @@ from importlib.util import find_spec
 from pathlib import Path
 from zipimport import zipimporter
 
+# An installed package stays on the path behind the copy, by a .pth file: out with it, at start.
+_START = """import os, sys
+here = os.path.dirname(__file__)
+sys.path[:] = [
+    entry
+    for entry in sys.path
+    if entry == here or not os.path.isdir(os.path.join(entry, "kafkalearn"))
+]
+"""
+
 
 def lend(modules: Iterable[str], folder: Path) -> None:
-    """Write the source of each module below `folder`; it may come from a folder or from a zip."""
+    """Write the source of each module below `folder`; it may come from a folder or from a zip.
+
+    A Python that has `folder` first on PYTHONPATH finds no other kafkalearn on its path. This
+    keeps an honest answer honest; a learner who searches the disk needs isolation to be stopped.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "sitecustomize.py").write_text(_START, encoding="utf-8")
     for name in modules:
         spec = find_spec(name)
         if spec is None or not isinstance(spec.loader, InspectLoader | zipimporter):

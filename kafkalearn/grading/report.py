@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from kafkalearn.grading.exercise import Exercise
-from kafkalearn.grading.feedback import file_name, page
+from kafkalearn.grading.feedback import MADE_HERE, file_name, page
 from kafkalearn.grading.grades import COLUMN_TYPES, COLUMNS, Grade
 
 
@@ -17,6 +17,8 @@ def write_report(
     folder: Path, grades: Sequence[Grade], *, exercises: Mapping[str, Exercise], course_seed: int
 ) -> None:
     """Replace what an earlier run left in `folder`, once everything is written.
+
+    What others put beside the pages of feedback stays.
 
     grades: sorted by student. Errors: OSError.
     """
@@ -31,11 +33,21 @@ def write_report(
                 text = page(student, rows, exercises=exercises, course_seed=course_seed)
                 (new / "feedback" / file_name(student)).write_text(text, encoding="utf-8")
         if (folder / "feedback").exists():
+            _keep_others(folder / "feedback", new / "feedback")
             os.replace(folder / "feedback", new / "feedback-before")
         for name in ("feedback", "grades.parquet", "grades.csv"):
             os.replace(new / name, folder / name)
     finally:
         shutil.rmtree(new)
+
+
+def _keep_others(old: Path, new: Path) -> None:
+    """Copy to the new pages whatever is no page of an earlier run."""
+    for path in old.iterdir():
+        if path.is_dir():
+            shutil.copytree(path, new / path.name)
+        elif MADE_HERE.encode() not in path.read_bytes()[:1000] and not (new / path.name).exists():
+            shutil.copy2(path, new / path.name)
 
 
 def _write_csv(path: Path, grades: Sequence[Grade]) -> None:

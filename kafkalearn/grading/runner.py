@@ -26,7 +26,7 @@ from papermill.exceptions import PapermillExecutionError
 from kafkalearn.grading.collect import Submission, SubmissionError
 from kafkalearn.grading.exercise import Exercise
 from kafkalearn.grading.grades import FAILED, NOT_REACHED, PASSED, Grade, not_run
-from kafkalearn.grading.judge import Verdict, raised_in_words
+from kafkalearn.grading.judge import Verdict, clean, raised_in_words
 from kafkalearn.grading.judge_server import judge_server
 from kafkalearn.grading.lending import lend, python_path
 from kafkalearn.grading.submission import parse, prepare
@@ -53,6 +53,10 @@ def run(submission: Submission, exercise: Exercise, *, seed: int) -> list[Grade]
         return not_run(student, exercise, reason=str(error))
     except (OSError, RuntimeError) as error:
         return not_run(student, exercise, reason=f"the kernel could not be started: {error}")
+    except Exception as error:  # a submission may break papermill in ways nobody has thought of
+        return not_run(
+            student, exercise, reason=f"the notebook broke its run: {clean(repr(error))}"
+        )
     seconds = round(time.monotonic() - began, 3)
     grades = []
     for name, _, most in exercise.checks:
@@ -80,6 +84,7 @@ def _execute(notebook: NotebookNode, exercise: Exercise, seed: int) -> _Run:
                     str(room / "executed.ipynb"),
                     {"seed": seed},
                     kernel_name="python3",
+                    language="python",
                     progress_bar=False,
                     km=kernel,
                     execution_timeout=exercise.cell_seconds,

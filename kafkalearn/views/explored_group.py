@@ -157,7 +157,15 @@ class ExploredGroup:
 
 
 def _assignors(assignors: Iterable[Assignor]) -> tuple[Assignor, ...]:
-    found = tuple(assignors) if isinstance(assignors, Iterable) else ()
+    if not isinstance(assignors, Iterable):
+        raise ExplorerError(
+            f"the assignors are {shown(repr(assignors), 60)}: a list is allowed, as in "
+            "[RangeAssignor()]"
+        )
+    found = tuple(assignors)
+    for each in found:
+        if isinstance(each, type):
+            raise ExplorerError(f"{each.__name__} is a class: write {each.__name__}()")
     names = [getattr(each, "name", None) for each in found]
     if not found or len(found) > MAX_ASSIGNORS or len(set(names)) < len(names):
         raise ExplorerError(

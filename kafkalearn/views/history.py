@@ -68,7 +68,7 @@ class History:
         self.generation += 1
         try:
             self.answer, self.failure = self._answer(self._subscriptions), ""
-        except Exception as error:  # a learner's own assignor may raise anything
+        except (Exception, SystemExit) as error:  # a learner's own assignor may raise anything
             self.answer, self.failure = {member: [] for member in members}, _reason(error)
         self.awaited = {} if self.failure else self._peek()
         self.result = self._frames()[-1]
@@ -93,6 +93,10 @@ class History:
             steps = list(explain(dict(self._topics), dict(self._subscriptions)))
             for step in steps:
                 step.apply(filling)
+                if not isinstance(step.sentence, str) or not all(
+                    isinstance(partition, TopicPartition) for partition, _, _ in step.changes
+                ):
+                    return []
         except Exception:  # a learner's own assignor may raise anything
             return []
         return steps
@@ -137,7 +141,7 @@ class History:
         owner: dict[TopicPartition, str] = {}
         for member, partition in [(m, p) for m, owned in answer.items() for p in owned]:
             topic, number = partition
-            if number not in range(self._topics.get(topic, 0)):
+            if type(number) is not int or number not in range(self._topics.get(topic, 0)):
                 wrong = "but there is no such partition"
             elif topic not in subscriptions[member].topics:
                 wrong = f"who does not subscribe to {topic}"
@@ -149,7 +153,7 @@ class History:
             raise _WrongAnswerError(f"{partition} to {member}, {wrong}")
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: BaseException) -> str:
     said = shown(str(error), 160)
     if isinstance(error, _WrongAnswerError):
         return f"assign gave {said}"

@@ -49,7 +49,7 @@ def test_what_cannot_be_graded_is_listed_with_its_reason(tmp_path):
         (
             "ann",
             "41_range_assignor (1)",
-            "there is no exercise 41_range_assignor (1): a file is named 41_range_assignor.ipynb",
+            "no exercise is called 41_range_assignor (1): name the file 41_range_assignor.ipynb",
         ),
         ("carl", "", "the student's folder holds no notebook that can be read"),
         ("", "41_range_assignor", "the notebook lies in no student's folder"),
@@ -108,3 +108,12 @@ def test_a_name_that_is_not_utf_8_becomes_text(tmp_path):
         pytest.skip("this file system takes UTF-8 names only")
     put(tmp_path, "ann/41_range_assignor.ipynb")
     assert [name for name, *_ in found_in(tmp_path)] == ["ann", "ren\\xe9"]
+
+
+def test_a_pipe_in_place_of_a_file_is_refused_and_not_waited_for(tmp_path):
+    """A named pipe would block whoever reads it, and with that the whole class."""
+    (tmp_path / "ann").mkdir()
+    os.mkfifo(tmp_path / "ann" / "41_range_assignor.ipynb")
+    [found] = find_submissions(tmp_path, EXERCISES)
+    with pytest.raises(SubmissionError, match="no ordinary file"):
+        found.read()

@@ -1,5 +1,6 @@
 """The process that grades one submission, when it goes wrong."""
 
+import sys
 import tempfile
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from kafkalearn.grading import helper
 from kafkalearn.grading.collect import Submission
 from kafkalearn.grading.helper import grade_in_helper
-from tests.grading.submissions import CHECKS, EXERCISE, FOLDER, as_bytes, changed, code, notebook
+from tests.grading.submissions import CHECKS, EXERCISE, FOLDER, as_bytes, code, notebook
 
 pytestmark = pytest.mark.slow
 
@@ -27,14 +28,17 @@ def test_a_helper_that_never_ends_is_killed_and_the_rows_say_so(tmp_path, monkey
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_helper_that_fails_repeats_its_last_words():
-    """A mistake in an exercise is a row with the reason, for every check."""
-    broken = changed(toml=('"kafkalearn.assignors",', '"kafkalearn.nothing",'))
+def test_a_helper_that_fails_repeats_its_last_words(tmp_path, monkeypatch):
+    """A helper that cannot even start is a row with the reason, for every check."""
+    broken = tmp_path / "python"
+    broken.write_text("#!/bin/sh\necho no memory left >&2\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(broken))
     content = as_bytes(notebook())
-    grades = grade_in_helper(Submission("ann", EXERCISE.name, content), broken, seed=1)
+    grades = grade_in_helper(Submission("ann", EXERCISE.name, content), EXERCISE, seed=1)
     assert {grade.status for grade in grades} == {"not_run"}
     assert "failed with status 1" in grades[0].reason
-    assert "there is no module kafkalearn.nothing to lend" in grades[0].reason
+    assert "no memory left" in grades[0].reason
 
 
 def test_a_killed_helper_leaves_nothing_on_the_disk(monkeypatch):

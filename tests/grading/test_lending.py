@@ -82,3 +82,14 @@ def test_without_the_judges_address_a_check_says_so(copy):
     """In the copy there is no judge to fall back on."""
     source = "from kafkalearn.grading import check; check('41_range_assignor/by-name', print)"
     assert python(source, copy).endswith("the judge cannot be reached: its address is gone")
+
+
+def test_without_the_copy_there_is_no_package_left(copy):
+    """Taking the copy off the path leads to no installed package behind it."""
+    source = (
+        "import sys\n"
+        f"sys.path[:] = [entry for entry in sys.path if entry not in ('', {str(copy)!r})]\n"
+        "sys.path_importer_cache.clear()\n"
+        "import kafkalearn"
+    )
+    assert python(source, copy) == "ModuleNotFoundError: No module named 'kafkalearn'"

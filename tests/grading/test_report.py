@@ -144,3 +144,16 @@ def test_the_summary_counts_and_names(capsys):
     assert "3 submissions could not be graded or stopped early:" in said
     assert "  bob 41_range_assignor  the file is empty" in said
     assert "  c[/b]arl 41_range_assignor  not reached, since" in said
+
+
+def test_what_others_put_beside_the_feedback_stays(tmp_path):
+    """Pages of an earlier run go; a teacher's own files and folders stay."""
+    write(tmp_path, [*ANN, *BOB])
+    (tmp_path / "feedback" / "marks.csv").write_text("bob,3")
+    (tmp_path / "feedback" / "notes.html").write_text("<p>my own</p>")
+    (tmp_path / "feedback" / "scans").mkdir()
+    (tmp_path / "feedback" / "scans" / "1.txt").write_text("seen")
+    write(tmp_path, ANN)
+    left = {path.name for path in (tmp_path / "feedback").iterdir()}
+    assert left == {"ann.html", "marks.csv", "notes.html", "scans"}
+    assert (tmp_path / "feedback" / "scans" / "1.txt").read_text() == "seen"

@@ -191,7 +191,9 @@ def test_a_group_may_run_empty():
     ("arguments", "sentence"),
     [
         ({"assignors": []}, "1 to 6 with different names"),
-        ({"assignors": 7}, "1 to 6 with different names"),
+        ({"assignors": 7}, "the assignors are 7: a list is allowed"),
+        ({"assignors": RangeAssignor()}, r"a list is allowed, as in \[RangeAssignor\(\)\]"),
+        ({"assignors": [RangeAssignor]}, r"RangeAssignor is a class: write RangeAssignor\(\)"),
         ({"assignors": [RangeAssignor(), RangeAssignor()]}, "different names"),
         ({"assignors": ["range"]}, "is no assignor"),
         ({"topics": ["t0"]}, "a dict is allowed"),
@@ -217,7 +219,7 @@ class Answers:
         self.answer = answer
 
     def assign(self, partitions_per_topic, subscriptions):
-        if isinstance(self.answer, Exception):
+        if isinstance(self.answer, BaseException):
             raise self.answer
         return self.answer
 
@@ -233,6 +235,9 @@ A, B = TopicPartition("t0", 0), TopicPartition("t0", 1)
         ({"c9": []}, "assign gave partitions to 'c9', who is no member"),
         ({"c0": [A], "c1": [A]}, "assign gave t0-0 to c1, but c0 already has it"),
         ({"c0": [A, A]}, "assign gave t0-0 to c0, but c0 already has it"),
+        ({"c0": [("t0", 1.0)]}, "assign gave t0-1.0 to c0, but there is no such partition"),
+        ({"c0": [("t0", True)]}, "assign gave t0-True to c0, but there is no such partition"),
+        (SystemExit(3), "assign failed with SystemExit: 3"),
         ({"c0": [("t0", 7)]}, "assign gave t0-7 to c0, but there is no such partition"),
         ({"c1": [("t1", 0)]}, "assign gave t1-0 to c1, who does not subscribe to t1"),
         ({"c0": [7]}, "assign failed with TypeError"),
