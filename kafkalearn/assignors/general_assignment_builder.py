@@ -20,10 +20,11 @@ has no such bound and could go on for ever.
 
 from bisect import insort
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from kafkalearn.assignors.explanation import Change, Step, Tell, names
 from kafkalearn.assignors.partition_assignor import AbstractPartitionAssignor, Assignment
+from kafkalearn.assignors.partition_movements import PartitionMovements
 from kafkalearn.assignors.previous_owners import PreviousOwners
 from kafkalearn.records import Subscription, TopicPartition
 
@@ -59,37 +60,18 @@ class _Loads:
                 return hit.bit_length() - 1
         raise ValueError("no candidates")
 
+    def in_turn(self, candidates: int) -> Iterator[int]:
+        """Give the lightest again and again; each must get one more before the next is asked for.
 
-class _Movements:
-    """What moved from whom to whom, so that no two of a topic move in opposite directions."""
-
-    def __init__(self) -> None:
-        self._of: dict[TopicPartition, tuple[str, int, int]] = {}
-        self._by_pair: defaultdict[tuple[str, int, int], dict[TopicPartition, None]] = defaultdict(
-            dict
-        )
-
-    def origin(self, partition: TopicPartition, holder: int) -> int:
-        """Who held it before anything moved."""
-        return self._of[partition][1] if partition in self._of else holder
-
-    def instead_of(self, partition: TopicPartition, holder: int, target: int) -> TopicPartition:
-        """Give what rather goes to `target`: the oldest of the topic that came from there, if any.
-
-        It must have gone to where this partition was at first; moving it back undoes that move.
+        So all the lightest have their turn before the candidates are looked through anew.
         """
-        pair = partition.topic, target, self.origin(partition, holder)
-        return next(iter(self._by_pair[pair]), partition) if pair in self._by_pair else partition
-
-    def add(self, partition: TopicPartition, source: int, target: int) -> None:
-        """Note a move; several of one partition count as one, and one back home as none."""
-        if partition in self._of:
-            pair = self._of.pop(partition)
-            del self._by_pair[pair][partition]
-            source = pair[1]
-        if source != target:
-            pair = self._of[partition] = partition.topic, source, target
-            self._by_pair[pair][partition] = None
+        while True:
+            size = self.sizes[self.lightest(candidates)]
+            lightest = self._members[size] & candidates
+            while lightest:
+                member = lightest.bit_length() - 1
+                lightest ^= self._bits[member]
+                yield member
 
 
 class GeneralAssignmentBuilder:
@@ -110,9 +92,10 @@ class GeneralAssignmentBuilder:
         self._number = {name: number for number, name in enumerate(self._names)}
         self._subscribers = dict.fromkeys(partitions_per_topic, 0)
         for number, name in enumerate(self._names):
+            bit = 1 << number
             for topic in subscriptions[name].topics:
                 if topic in self._subscribers:
-                    self._subscribers[topic] |= 1 << number
+                    self._subscribers[topic] |= bit
         rarest_first = sorted(
             partitions_per_topic, key=lambda topic: (self._subscribers[topic].bit_count(), topic)
         )
@@ -123,7 +106,7 @@ class GeneralAssignmentBuilder:
         self._held: list[dict[TopicPartition, None]] = [{} for _ in self._names]
         self._owner: dict[TopicPartition, int] = {}
         self._must_revoke = False
-        self._movements = _Movements()
+        self._movements = PartitionMovements()
         self._sent_home: set[TopicPartition] = set()
 
     def build(self) -> Assignment:
@@ -135,8 +118,9 @@ class GeneralAssignmentBuilder:
             for topic, partitions in self._partitions.items()
         }
         for topic, partitions in unassigned.items():
-            for partition in partitions:
-                self._give(partition, self._loads.lightest(self._subscribers[topic]))
+            takers = self._loads.in_turn(self._subscribers[topic])
+            for partition, taker in zip(partitions, takers, strict=False):
+                self._give(partition, taker)
         if not self._must_revoke:
             self._balance(unassigned)
         self._balance(self._partitions)
@@ -191,7 +175,9 @@ class GeneralAssignmentBuilder:
             wants_it = self._subscribers[partition.topic] >> former & 1
             if wants_it and self._gains(self._owner[partition], former):
                 target = former
-        instead = self._movements.instead_of(partition, self._owner[partition], target)
+        instead = self._movements.instead_of(
+            partition, holder=self._owner[partition], target=target
+        )
         if instead is not partition and instead not in self._sent_home:
             # It may come from a third member, where the balance gains nothing: once each, or two
             # of a topic could take turns for ever.
@@ -213,7 +199,7 @@ class GeneralAssignmentBuilder:
         source = self._owner[partition]
         if self._tell:
             self._tell_move(partition, source, target)
-        self._movements.add(partition, source, target)
+        self._movements.add(partition, source=source, target=target)
         del self._held[source][partition]
         self._held[target][partition] = None
         self._owner[partition] = target
