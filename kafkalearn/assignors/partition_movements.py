@@ -25,7 +25,7 @@ class PartitionMovements:
         """Give what rather goes to `target`: the newest of the topic that came from there, if any.
 
         It must have gone to where this partition was at first; moving it back undoes that move.
-        Differs from Kafka: there a hash set chooses among several, most often the newest.
+        Differs from Kafka: there a hash set chooses among several.
         """
         pair = partition.topic, target, self.origin(partition, holder)
         came = self._by_pair.get(pair)

@@ -171,6 +171,19 @@ class AssignmentExplorer(anywidget.AnyWidget):
 
 # What the browser may ask for; the rest of a message are the method's arguments.
 _ACTIONS = frozenset(
-    """add_member remove_member add_topic remove_topic set_partitions subscribe unsubscribe
-    rebalance start_over choose step next_step previous_step""".split()  # noqa: SIM905
+    {
+        "add_member",
+        "remove_member",
+        "add_topic",
+        "remove_topic",
+        "set_partitions",
+        "subscribe",
+        "unsubscribe",
+        "rebalance",
+        "start_over",
+        "choose",
+        "step",
+        "next_step",
+        "previous_step",
+    }
 )
