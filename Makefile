@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install
 NB     ?= notebooks/*.ipynb
 
-.PHONY: help lab test run notebooks bench lint lock binder-check clean
+.PHONY: help lab test run notebooks bench lint lock conformance binder-check clean
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 15
 
@@ -26,6 +26,10 @@ notebooks: $(READY)  ## for authors: execute notebooks and store clean outputs (
 
 bench: $(VENV)/.ready-bench  ## measure, side by side with the peers
 	@$(BIN)/python -m tests.bench
+
+VECTORS ?= tests/conformance/vectors
+conformance: $(READY)  ## play what Kafka's own coordinators answered to ours (VECTORS=DIR for other recordings)
+	@$(BIN)/python -m tests.conformance $(VECTORS)
 
 lint: $(READY)  ## ruff and mypy --strict
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy

@@ -6,6 +6,92 @@ that was refused and what is allowed.
 Source: org.apache.kafka.common.errors, and org.apache.kafka.common.protocol.Errors (3.9).
 """
 
+from enum import IntEnum
+
+
+class Errors(IntEnum):
+    """What a response's error_code can say: Kafka's name with Kafka's number.
+
+    Only those that the classic clients and the brokers here can meet. `Errors.of(name)` also knows
+    the names that older releases, and the documents, use.
+    """
+
+    UNKNOWN_SERVER_ERROR = -1
+    NONE = 0
+    OFFSET_OUT_OF_RANGE = 1
+    UNKNOWN_TOPIC_OR_PARTITION = 3
+    LEADER_NOT_AVAILABLE = 5
+    NOT_LEADER_OR_FOLLOWER = 6
+    REQUEST_TIMED_OUT = 7
+    BROKER_NOT_AVAILABLE = 8
+    MESSAGE_TOO_LARGE = 10
+    OFFSET_METADATA_TOO_LARGE = 12
+    NETWORK_EXCEPTION = 13
+    COORDINATOR_LOAD_IN_PROGRESS = 14
+    COORDINATOR_NOT_AVAILABLE = 15
+    NOT_COORDINATOR = 16
+    INVALID_TOPIC_EXCEPTION = 17
+    NOT_ENOUGH_REPLICAS = 19
+    INVALID_REQUIRED_ACKS = 21
+    ILLEGAL_GENERATION = 22
+    INCONSISTENT_GROUP_PROTOCOL = 23
+    INVALID_GROUP_ID = 24
+    UNKNOWN_MEMBER_ID = 25
+    INVALID_SESSION_TIMEOUT = 26
+    REBALANCE_IN_PROGRESS = 27
+    INVALID_COMMIT_OFFSET_SIZE = 28
+    TOPIC_AUTHORIZATION_FAILED = 29
+    GROUP_AUTHORIZATION_FAILED = 30
+    UNSUPPORTED_VERSION = 35
+    TOPIC_ALREADY_EXISTS = 36
+    INVALID_PARTITIONS = 37
+    INVALID_REPLICATION_FACTOR = 38
+    INVALID_CONFIG = 40
+    INVALID_REQUEST = 42
+    KAFKA_STORAGE_ERROR = 56
+    NON_EMPTY_GROUP = 68
+    GROUP_ID_NOT_FOUND = 69
+    MEMBER_ID_REQUIRED = 79
+    GROUP_MAX_SIZE_REACHED = 81
+    FENCED_INSTANCE_ID = 82
+
+    @classmethod
+    def of(cls, name: str) -> "Errors":
+        """Find an error by its name, an older name included; KafkaError for any other."""
+        try:
+            return cls[_OLDER_NAMES.get(name, name)]
+        except KeyError:
+            raise KafkaError(
+                f"{name!r} is no error that is known here: {', '.join(cls.__members__)} are"
+            ) from None
+
+    @property
+    def retriable(self) -> bool:
+        """Whether Kafka's client may send the same request again and hope."""
+        return self in _RETRIABLE
+
+
+_OLDER_NAMES = {
+    "GROUP_LOAD_IN_PROGRESS": "COORDINATOR_LOAD_IN_PROGRESS",
+    "GROUP_COORDINATOR_NOT_AVAILABLE": "COORDINATOR_NOT_AVAILABLE",
+    "NOT_COORDINATOR_FOR_GROUP": "NOT_COORDINATOR",
+    "NOT_LEADER_FOR_PARTITION": "NOT_LEADER_OR_FOLLOWER",
+}
+_RETRIABLE = frozenset(
+    {
+        Errors.UNKNOWN_TOPIC_OR_PARTITION,
+        Errors.LEADER_NOT_AVAILABLE,
+        Errors.NOT_LEADER_OR_FOLLOWER,
+        Errors.REQUEST_TIMED_OUT,
+        Errors.NETWORK_EXCEPTION,
+        Errors.COORDINATOR_LOAD_IN_PROGRESS,
+        Errors.COORDINATOR_NOT_AVAILABLE,
+        Errors.NOT_COORDINATOR,
+        Errors.NOT_ENOUGH_REPLICAS,
+        Errors.KAFKA_STORAGE_ERROR,
+    }
+)
+
 
 class KafkaError(Exception):
     """Anything that Kafka, or our reading of it, refuses."""
@@ -28,3 +114,15 @@ class InvalidAssignmentInputError(KafkaError, ValueError):
 
 class UnknownAssignorError(KafkaError, ValueError):
     """No assignor has this name. Java throws a ConfigException at the setting's key."""
+
+
+class ConfigError(KafkaError, ValueError):
+    """A setting that does not exist, or a value that Kafka refuses (Java: ConfigException)."""
+
+
+class IllegalStateError(KafkaError, RuntimeError):
+    """Something asked for at a moment at which it cannot be done."""
+
+
+class InvalidRequestError(KafkaError, ValueError):
+    """A request that no Kafka client could send, so that no error code answers it."""

@@ -25,6 +25,39 @@ class TopicPartition(NamedTuple):
         return f"{self.topic}-{self.partition}"
 
 
+class OffsetAndMetadata(NamedTuple):
+    """What is committed for a partition: the offset of the NEXT record to read, and a note.
+
+    metadata: text that the application adds; Kafka bounds its size in bytes.
+    """
+
+    offset: int
+    metadata: str = ""
+
+
+class Record(NamedTuple):
+    """One record of a partition log, as it is stored and fetched.
+
+    offset: its place in the log; -1 until it is appended.
+    timestamp_ms: when its producer made it.
+    """
+
+    offset: int
+    timestamp_ms: int
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[tuple[str, bytes], ...] = ()
+
+    @property
+    def size_in_bytes(self) -> int:
+        """What it adds to the size of a fetch. Differs from Kafka: no framing is counted."""
+        return (
+            len(self.key or b"")
+            + len(self.value or b"")
+            + sum(len(name) + len(value) for name, value in self.headers)
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Subscription:
     """What one member tells the group's leader when it joins.

@@ -14,12 +14,13 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "kafkalearn"
-OPEN_TO_ALL = {"errors", "records", "trace", "profile"}
+OPEN_TO_ALL = {"errors", "records", "trace", "config", "profile"}
 SIMULATED = {"engine", "protocol", "assignors", "broker", "clients", "consumer", "producer"}
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "records": set(),
     "trace": set(),
+    "config": set(),
     "profile": set(),
     "engine": set(),
     "protocol": set(),

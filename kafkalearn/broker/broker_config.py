@@ -1,0 +1,29 @@
+"""A broker's settings, with the defaults of each release.
+
+Source: kafka.server.KafkaConfig at the release tags; org.apache.kafka.coordinator.group.
+GroupCoordinatorConfig (4.0).
+"""
+
+from dataclasses import dataclass
+
+from kafkalearn.config import setting
+from kafkalearn.records import MAX_INT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerConfig:
+    """Kafka's keys in snake case; make it with ``configure(BrokerConfig, release, {...})``."""
+
+    group_initial_rebalance_delay_ms: int = setting(0, least=0, since_0_11=3000)
+    group_min_session_timeout_ms: int = setting(6000, least=0)
+    group_max_session_timeout_ms: int = setting(300_000, least=0, since_2_3=1_800_000)
+    offsets_topic_num_partitions: int = setting(50, least=1)
+    offsets_retention_minutes: int = setting(1440, least=1, since_2_0=10_080)
+    offsets_retention_check_interval_ms: int = setting(600_000, least=1)
+    offset_metadata_max_bytes: int = setting(4096, least=0)
+    num_partitions: int = setting(1, least=1)
+    auto_create_topics_enable: bool = setting(True)
+    log_retention_ms: int = setting(604_800_000, least=-1, most=2**63 - 1)
+    log_retention_bytes: int = setting(-1, least=-1, most=2**63 - 1)
+    log_retention_check_interval_ms: int = setting(300_000, least=1)
+    message_max_bytes: int = setting(1_000_012, least=0, most=MAX_INT)

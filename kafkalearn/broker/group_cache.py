@@ -1,0 +1,199 @@
+"""Which groups a coordinator has: read from the log, made anew, forgotten.
+
+Source: kafka.coordinator.group.GroupMetadataManager (1.0.2): loadGroupsForPartition,
+removeGroupsForPartition, cleanupGroupMetadata.
+"""
+
+from collections.abc import Iterable
+
+from kafkalearn.broker.broker_context import BrokerContext
+from kafkalearn.broker.group_answers import refuse_parked
+from kafkalearn.broker.group_metadata import CommittedOffset, GroupMetadata
+from kafkalearn.broker.group_rebalance import GroupRebalance
+from kafkalearn.broker.group_state import GroupState
+from kafkalearn.broker.interfaces import Timer
+from kafkalearn.broker.offset_store import OffsetStore
+from kafkalearn.errors import Errors
+from kafkalearn.records import TopicPartition
+
+_S = GroupState
+
+
+class GroupCache:
+    """Groups by id, for the partitions of __consumer_offsets that this broker leads.
+
+    is_active: False until the coordinator has started, and after its shutdown.
+
+    A partition is owned from the moment when its loading begins, so that requests meanwhile are
+    answered as the documents print it. (1.0 itself owned it only afterwards, and answered
+    NOT_COORDINATOR; mended in 2.0.)
+    """
+
+    def __init__(self, context: BrokerContext, store: OffsetStore) -> None:
+        self._config = context.config
+        self._profile = context.profile
+        self._timers = context.timers
+        self._record = context.record
+        self._offsets_load_ms = context.offsets_load_ms
+        self._store = store
+        self.rebalance = GroupRebalance(context, store, when_empty=self.watch_expiry)
+        self._groups: dict[str, GroupMetadata] = {}
+        self._owned: set[int] = set()
+        self._loading: dict[int, Timer] = {}
+        self._expiry_timer: Timer | None = None
+        self.started_ms = 0
+        self.is_active = False
+
+    def find(self, group_id: str, *, names_member: bool = True) -> GroupMetadata | Errors:
+        """Find a group that is not Dead, or say why not; GROUP_ID_NOT_FOUND if it does not exist.
+
+        These are the checks before everything else. names_member: False for requests that Kafka
+        also takes for the empty group id.
+        """
+        if names_member and not group_id and self._profile.group_id_checked_everywhere:
+            return Errors.INVALID_GROUP_ID
+        if not self.is_active:
+            return Errors.COORDINATOR_NOT_AVAILABLE
+        group = self._groups.get(group_id)
+        if group is None:
+            return self._why_not_here(group_id)
+        if group.is_in(_S.DEAD):
+            moves = self._profile.dead_group_moves
+            return Errors.COORDINATOR_NOT_AVAILABLE if moves else Errors.UNKNOWN_MEMBER_ID
+        return group
+
+    def get(self, group_id: str) -> GroupMetadata | None:
+        """Look a group up, whatever its state; None if it is not here."""
+        return self._groups.get(group_id)
+
+    def _why_not_here(self, group_id: str) -> Errors:
+        partition = self._store.partition_for(group_id)
+        if partition not in self._owned:
+            return Errors.NOT_COORDINATOR
+        loading = partition in self._loading
+        return Errors.COORDINATOR_LOAD_IN_PROGRESS if loading else Errors.GROUP_ID_NOT_FOUND
+
+    def all(self) -> list[GroupMetadata]:
+        """All groups, in the order in which they came."""
+        return list(self._groups.values())
+
+    def add(self, group_id: str, now_ms: int) -> GroupMetadata:
+        """Make an Empty group; it is not in the log yet."""
+        group = self._groups[group_id] = GroupMetadata(group_id, now_ms)
+        self.watch_expiry(now_ms)
+        return group
+
+    @property
+    def is_loading(self) -> bool:
+        """Whether any partition is being read."""
+        return bool(self._loading)
+
+    # Coming and going with the leadership of a partition.
+
+    def load(self, partition: int, now_ms: int) -> None:
+        """Own a partition, and read its groups; that takes offsets_load_ms unless it is empty."""
+        self._owned.add(partition)
+        if self._store.is_empty(partition):
+            return
+        self._loading[partition] = self._timers.call_at(
+            now_ms + self._offsets_load_ms,
+            lambda due_ms: self._on_loaded(partition, due_ms),
+        )
+
+    def _on_loaded(self, partition: int, now_ms: int) -> None:
+        del self._loading[partition]
+        for group in self._store.load(partition, now_ms):
+            self._groups[group.group_id] = group
+            for member in group.members.values():
+                self.rebalance.sessions.schedule_next_heartbeat_expiration(group, member, now_ms)
+            self.rebalance.changes.record_state(group, _S.DEAD, reason="loaded", now_ms=now_ms)
+        self.watch_expiry(now_ms)
+
+    def unload(self, partition: int, now_ms: int) -> None:
+        """Give up a partition: whoever is parked has to find the new coordinator."""
+        self._owned.discard(partition)
+        timer = self._loading.pop(partition, None)
+        if timer is not None:
+            timer.cancel()
+        for group in self.all():
+            if self._store.partition_for(group.group_id) == partition:
+                self._give_up(group, reason="the coordinator moved", now_ms=now_ms)
+                for member in group.members.values():
+                    refuse_parked(group, member, Errors.NOT_COORDINATOR)
+
+    def delete(self, group: GroupMetadata, *, reason: str, now_ms: int) -> None:
+        """Forget an Empty group for good."""
+        self._store.forget_group(group, now_ms)
+        self._give_up(group, reason=reason, now_ms=now_ms)
+
+    def _give_up(self, group: GroupMetadata, *, reason: str, now_ms: int) -> None:
+        self.rebalance.changes.transition_to(group, _S.DEAD, reason=reason, now_ms=now_ms)
+        del self._groups[group.group_id]
+        group.cancel_timers()
+
+    # Growing old.
+
+    def watch_expiry(self, now_ms: int) -> None:
+        """See to it that the next check for old offsets comes, if anything can grow old.
+
+        Checks are a fixed interval apart, counted from the broker's start.
+        """
+        if self._expiry_timer is None and any(map(self._can_expire, self.all())):
+            interval_ms = self._config.offsets_retention_check_interval_ms
+            done = (now_ms - self.started_ms) // interval_ms
+            self._expiry_timer = self._timers.call_at(
+                self.started_ms + (done + 1) * interval_ms, self._cleanup_group_metadata
+            )
+
+    def _cleanup_group_metadata(self, now_ms: int) -> None:
+        self._expiry_timer = None
+        for group in self.all():
+            expired = [
+                partition
+                for partition, committed in group.offsets.items()
+                if partition not in group.pending_offset_commits
+                and self._is_expired(group, committed, now_ms)
+            ]
+            self.remove_offsets(group, expired, reason="expired", now_ms=now_ms)
+            kept = group.offsets or group.pending_offset_commits
+            if group.is_in(_S.EMPTY) and not kept:
+                self.delete(group, reason="empty, without offsets", now_ms=now_ms)
+        self.watch_expiry(now_ms)
+
+    def _can_expire(self, group: GroupMetadata) -> bool:
+        per_commit = bool(group.offsets) and not self._profile.offsets_expire_from_empty
+        return group.is_in(_S.EMPTY) or per_commit
+
+    def _is_expired(self, group: GroupMetadata, committed: CommittedOffset, now_ms: int) -> bool:
+        if committed.expire_ms is not None:
+            return committed.expire_ms < now_ms
+        if group.protocol_type is None:
+            since_ms = committed.commit_ms  # nobody ever joined: the group only stores offsets
+        elif group.is_in(_S.EMPTY):
+            since_ms = group.state_since_ms
+        else:
+            return False
+        return now_ms - since_ms >= self._config.offsets_retention_minutes * 60_000
+
+    def remove_offsets(
+        self,
+        group: GroupMetadata,
+        partitions: Iterable[TopicPartition],
+        *,
+        reason: str,
+        now_ms: int,
+    ) -> None:
+        """Forget what was committed for these partitions."""
+        gone = [partition for partition in partitions if partition in group.offsets]
+        if gone:
+            self._store.store_offsets(group, dict.fromkeys(gone), now_ms)
+        for partition in gone:
+            self._record(
+                "offset_expired",
+                now_ms,
+                group_id=group.group_id,
+                topic=partition.topic,
+                partition=partition.partition,
+                offset=group.offsets.pop(partition).offset,
+                detail={"reason": reason},
+            )

@@ -1,0 +1,126 @@
+"""The coordinator of the groups whose __consumer_offsets partition this broker leads.
+
+Each request first passes the same checks (GroupCache.find): is the coordinator active, is it this
+group's, has it read the group, does the group exist. Then the group's state decides: for joins in
+join_group.py, for the other requests of members in group_membership.py, for commits in
+group_offsets.py. What they decide happens in group_rebalance.py.
+
+Source: kafka.coordinator.group.GroupCoordinator (1.0.2, 2.4.0), GroupCoordinatorService (4.0).
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from kafkalearn.broker.broker_context import BrokerContext
+from kafkalearn.broker.group_admin import GroupAdmin
+from kafkalearn.broker.group_cache import GroupCache
+from kafkalearn.broker.group_membership import GroupMembership
+from kafkalearn.broker.group_offsets import GroupOffsets
+from kafkalearn.broker.join_group import JoinGroup
+from kafkalearn.broker.offset_store import OffsetStore
+from kafkalearn.errors import InvalidRequestError
+from kafkalearn.protocol.group import (
+    HeartbeatRequest,
+    JoinGroupRequest,
+    LeaveGroupRequest,
+    SyncGroupRequest,
+)
+from kafkalearn.protocol.group_admin import (
+    DeleteGroupsRequest,
+    DescribeGroupsRequest,
+    ListGroupsRequest,
+)
+from kafkalearn.protocol.message import Reply, Request
+from kafkalearn.protocol.offsets import OffsetCommitRequest, OffsetFetchRequest
+from kafkalearn.records import TopicPartition
+
+
+class GroupCoordinator:
+    """Takes the requests that concern groups, and follows the leadership of partitions.
+
+    groups: what it knows; to look at, not to change.
+    """
+
+    def __init__(self, context: BrokerContext, store: OffsetStore) -> None:
+        self._profile = context.profile
+        self.groups = GroupCache(context, store)
+        self.partition_for = store.partition_for
+        join_group = JoinGroup(context, self.groups, store)
+        members = GroupMembership(context, self.groups)
+        offsets = GroupOffsets(context, self.groups, store)
+        admin = GroupAdmin(context, self.groups)
+        self._handlers: Mapping[type[Request], Callable[[Any, Reply, int], None]] = {
+            JoinGroupRequest: join_group.handle_join_group,
+            SyncGroupRequest: members.handle_sync_group,
+            HeartbeatRequest: members.handle_heartbeat,
+            LeaveGroupRequest: members.handle_leave_group,
+            OffsetCommitRequest: offsets.handle_commit_offsets,
+            OffsetFetchRequest: offsets.handle_fetch_offsets,
+            DescribeGroupsRequest: admin.handle_describe_groups,
+            ListGroupsRequest: admin.handle_list_groups,
+            DeleteGroupsRequest: admin.handle_delete_groups,
+        }
+
+    def startup(self, now_ms: int) -> None:
+        """Begin to answer."""
+        self.groups.started_ms = now_ms
+        self.groups.is_active = True
+
+    def shutdown(self) -> None:
+        """Answer everything with COORDINATOR_NOT_AVAILABLE from now on."""
+        self.groups.is_active = False
+
+    @property
+    def handled_requests(self) -> Iterable[type[Request]]:
+        """What `handle` takes."""
+        return self._handlers.keys()
+
+    def handle(self, request: Request, now_ms: int, reply: Reply) -> None:
+        """Answer a request, now or later; InvalidRequestError if the profile does not know it."""
+        self._profile_knows(request)
+        self._handlers[type(request)](request, reply, now_ms)
+
+    def handle_group_immigration(self, partition: int, now_ms: int) -> None:
+        """Lead a partition of __consumer_offsets from now on: read its groups back."""
+        self.groups.load(partition, now_ms)
+
+    def handle_group_emigration(self, partition: int, now_ms: int) -> None:
+        """Lead it no more: send parked members to the new coordinator."""
+        self.groups.unload(partition, now_ms)
+
+    def handle_deleted_partitions(self, partitions: Iterable[TopicPartition], now_ms: int) -> None:
+        """Forget what was committed for partitions that are gone."""
+        gone = list(partitions)
+        for group in self.groups.all():
+            self.groups.remove_offsets(group, gone, reason="topic deleted", now_ms=now_ms)
+
+    def _profile_knows(self, request: Request) -> None:
+        """Refuse what no client of this release could send, by name."""
+        profile = self._profile
+        unknown = ""
+        if getattr(request, "group_instance_id", None) and not profile.static_members:
+            unknown = "group_instance_id (KIP-345, from 2.3)"
+        elif isinstance(request, DeleteGroupsRequest) and not profile.delete_groups:
+            unknown = "DeleteGroups (KIP-229, from 1.1)"
+        elif (
+            isinstance(request, LeaveGroupRequest)
+            and len(request.members) != 1
+            and not profile.batch_leave
+        ):
+            unknown = "a LeaveGroup of several members (KIP-345, from 2.4)"
+        elif (
+            isinstance(request, ListGroupsRequest)
+            and request.states_filter
+            and not profile.list_groups_states
+        ):
+            unknown = "states_filter (KIP-518, from 2.6)"
+        elif (
+            isinstance(request, SyncGroupRequest)
+            and request.protocol_name
+            and not profile.sync_names_protocol
+        ):
+            unknown = "a SyncGroup that names its protocol (KIP-559, from 2.5)"
+        if unknown:
+            raise InvalidRequestError(
+                f"profile {profile.release} does not know {unknown}: choose a newer profile"
+            )

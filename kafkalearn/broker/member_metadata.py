@@ -1,0 +1,51 @@
+"""One member of a group as its coordinator sees it.
+
+Source: kafka.coordinator.group.MemberMetadata (1.0.2, 2.4.0), ClassicGroupMember (4.0).
+"""
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, field
+
+from kafkalearn.broker.interfaces import Timer
+from kafkalearn.protocol.group import JoinGroupRequestProtocol
+from kafkalearn.protocol.message import Reply
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class MemberMetadata:
+    """Who it is, what it offers, and which of its requests is parked.
+
+    awaiting_join, awaiting_sync: how to answer a parked JoinGroup or SyncGroup; None if there is
+    none. A member has at most one of each: a repeated request replaces the parked one, which then
+    is never answered.
+    is_new: its first join has not been answered, so it cannot send heartbeats yet.
+    """
+
+    member_id: str
+    group_instance_id: str | None
+    client_id: str
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
+    supported_protocols: Sequence[JoinGroupRequestProtocol]
+    assignment: str = ""
+    awaiting_join: Reply | None = None
+    awaiting_sync: Reply | None = None
+    is_new: bool = False
+    session_timer: Timer | None = field(default=None, repr=False)
+
+    @property
+    def is_static_member(self) -> bool:
+        """Whether group.instance.id is set (KIP-345)."""
+        return self.group_instance_id is not None
+
+    def metadata(self, protocol: str | None) -> str:
+        """What it sent with this protocol; '' if it does not offer it."""
+        return next((text for name, text in self.supported_protocols if name == protocol), "")
+
+    def matches(self, protocols: Sequence[JoinGroupRequestProtocol]) -> bool:
+        """Whether it offers exactly these, in this order and with the same metadata."""
+        return list(self.supported_protocols) == list(protocols)
+
+    def vote(self, candidates: Container[str]) -> str:
+        """Choose the first of its own list that all members support."""
+        return next(name for name, _ in self.supported_protocols if name in candidates)

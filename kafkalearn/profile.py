@@ -1,0 +1,155 @@
+"""Which Kafka's rules hold: named switches, and the releases that we know.
+
+A switch is only what has no Kafka key; settings with changed defaults are in the config classes.
+Code asks a switch, never the release. A switch that is not given has the newest rule.
+
+Source: the coordinators of Kafka 0.10.1.1, 1.0.2, 2.3.1, 2.4.0 and of trunk before 4.0.
+"""
+
+from dataclasses import dataclass, replace
+
+from kafkalearn.config import Release, release_of
+from kafkalearn.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KafkaProfile:
+    """One release's rules. Each switch says what holds when it is True, and since when."""
+
+    release: str
+
+    initial_delay_from_empty: bool = True
+    """A rebalance of an empty group waits group.initial.rebalance.delay.ms (0.11, KIP-134)."""
+    empty_group_extends_delay: bool = True
+    """Joiners extend that delay in any group that was Empty, not only at generation 0 (4.0)."""
+    first_join_checks_protocols: bool = True
+    """A first join without protocols is INCONSISTENT_GROUP_PROTOCOL, not an unknown error (1.0)."""
+    completing_rebalance_name: str = "CompletingRebalance"
+    """How the state between join and sync is called: AwaitingSync up to 1.0."""
+    sync_knows_loading: bool = True
+    """A sync while the group is being loaded is REBALANCE_IN_PROGRESS (2.0)."""
+    delete_groups: bool = True
+    """DeleteGroups exists (1.1, KIP-229)."""
+    group_id_checked_everywhere: bool = True
+    """An empty group id is INVALID_GROUP_ID in every membership request, not only a join (2.0)."""
+    offsets_expire_from_empty: bool = True
+    """Offsets age since the group became Empty, not since each commit (2.1, KIP-211)."""
+    new_member_join_timeout: bool = True
+    """A new member waits in a join for at most 5 minutes, and one that is removed while it waits is
+    answered UNKNOWN_MEMBER_ID instead of never (2.1.1, KAFKA-7610)."""
+    member_id_required: bool = True
+    """A first join is answered MEMBER_ID_REQUIRED and a member id (2.2, KIP-394)."""
+    static_members: bool = True
+    """group.instance.id is known, and late static members are kept (2.3, KIP-345)."""
+    dead_group_moves: bool = True
+    """A Dead group answers COORDINATOR_NOT_AVAILABLE, not UNKNOWN_MEMBER_ID (2.3, KAFKA-8386)."""
+    completing_checks_generation: bool = True
+    """A heartbeat between join and sync has its generation checked (2.3)."""
+    commit_checks_member_first: bool = True
+    """A commit between join and sync has member and generation checked first (2.4)."""
+    batch_leave: bool = True
+    """LeaveGroup names several members and answers each (2.4, KIP-345)."""
+    describe_tells_instances: bool = True
+    """DescribeGroups tells group.instance.id (2.4)."""
+    sync_names_protocol: bool = True
+    """SyncGroup carries protocol type and name, and they are checked (2.5, KIP-559)."""
+    static_restart_rebalances: bool = True
+    """A static member that restarts while others sync, or changes the vote, rebalances (2.5)."""
+    heartbeat_ok_in_completing_rebalance: bool = True
+    """A heartbeat between join and sync is NONE and restarts the session (2.6.1, KAFKA-10134)."""
+    list_groups_states: bool = True
+    """ListGroups tells states and filters by them (2.6, KIP-518)."""
+    pending_sync_expires: bool = True
+    """Members that never sync are removed after the rebalance timeout (2.8.1, KAFKA-12890)."""
+    skip_assignment: bool = True
+    """A restarted static leader is told that it leads but must not assign (3.2, KIP-814)."""
+    rejoin_updates_timeouts: bool = True
+    """A rejoin changes the member's session and rebalance timeouts (3.3.2)."""
+    refused_offset_is_forgotten: bool = True
+    """An offset refused for its metadata, in a commit that is otherwise accepted, leaves nothing
+    behind; it used to keep the group from ever being removed (3.8)."""
+    sync_in_stable_keeps_session: bool = True
+    """A sync of a Stable group does not restart the session timer (4.0)."""
+    leave_in_one_step: bool = True
+    """Whoever one LeaveGroup names goes first, then the group reacts; it does so even if only an id
+    that was never used has left (4.0)."""
+    describe_shows_assignment: bool = True
+    """DescribeGroups shows the latest assignments outside Stable, too (4.0)."""
+    admin_sees_stored_groups: bool = True
+    """A group is described and listed only once something about it is in the log (4.0): not so one
+    that a commit brought into being which was refused."""
+
+    @property
+    def version(self) -> Release:
+        """The release as numbers: for defaults of settings, never for rules."""
+        return release_of(self.release)
+
+    def state_name(self, name: str) -> str:
+        """Say a group's state as this release calls it."""
+        return self.completing_rebalance_name if name == "AwaitingSync" else name
+
+
+KAFKA_4_0 = KafkaProfile(release="4.0")
+"""The classic protocol of 4.0, as recorded from trunk shortly before."""
+
+KAFKA_2_4 = replace(
+    KAFKA_4_0,
+    release="2.4",
+    empty_group_extends_delay=False,
+    sync_names_protocol=False,
+    static_restart_rebalances=False,
+    heartbeat_ok_in_completing_rebalance=False,
+    list_groups_states=False,
+    pending_sync_expires=False,
+    skip_assignment=False,
+    rejoin_updates_timeouts=False,
+    refused_offset_is_forgotten=False,
+    sync_in_stable_keeps_session=False,
+    leave_in_one_step=False,
+    describe_shows_assignment=False,
+    admin_sees_stored_groups=False,
+)
+KAFKA_2_3 = replace(
+    KAFKA_2_4,
+    release="2.3",
+    commit_checks_member_first=False,
+    batch_leave=False,
+    describe_tells_instances=False,
+)
+"""The Kafka of the document on committing and assigning (002)."""
+
+KAFKA_1_0 = replace(
+    KAFKA_2_3,
+    release="1.0",
+    completing_rebalance_name="AwaitingSync",
+    sync_knows_loading=False,
+    delete_groups=False,
+    group_id_checked_everywhere=False,
+    offsets_expire_from_empty=False,
+    new_member_join_timeout=False,
+    member_id_required=False,
+    static_members=False,
+    dead_group_moves=False,
+    completing_checks_generation=False,
+)
+"""The default: the Kafka of the other four documents."""
+
+KAFKA_0_10_1 = replace(
+    KAFKA_1_0,
+    release="0.10.1",
+    initial_delay_from_empty=False,
+    first_join_checks_protocols=False,
+)
+
+PROFILES = {
+    each.release: each for each in (KAFKA_0_10_1, KAFKA_1_0, KAFKA_2_3, KAFKA_2_4, KAFKA_4_0)
+}
+
+
+def profile_of(name: str | KafkaProfile) -> KafkaProfile:
+    """Find a profile by its release, as in ``1.0``; ConfigError names those there are."""
+    if isinstance(name, KafkaProfile):
+        return name
+    if name not in PROFILES:
+        raise ConfigError(f"profile is {name!r}: one of {', '.join(PROFILES)} is allowed")
+    return PROFILES[name]

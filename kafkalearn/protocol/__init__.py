@@ -1,0 +1,1 @@
+"""Requests and responses: one module a family, see message.py for what they share."""
