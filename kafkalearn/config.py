@@ -37,7 +37,7 @@ def release_of(text: str) -> Release:
     return tuple(int(part) for part in text.split("."))
 
 
-def configure(kind: type[Config], release: Release, given: Mapping[str, object]) -> Config:
+def configure(kind: type[Config], release: Release, *, given: Mapping[str, object]) -> Config:
     """Make the settings of a `release` from what was `given`; ConfigError names what is wrong.
 
     given: keys in snake case, or Kafka's own with dots.

@@ -124,5 +124,17 @@ class IllegalStateError(KafkaError, RuntimeError):
     """Something asked for at a moment at which it cannot be done."""
 
 
+class IllegalArgumentError(KafkaError, ValueError):
+    """A value that Kafka's client does not take (Java: IllegalArgumentException)."""
+
+
+class DisconnectError(KafkaError):
+    """A connection ended before the answer came (Java: DisconnectException)."""
+
+
+class RequestTimeoutError(KafkaError):
+    """No answer came in the time that was given (Java: TimeoutException, here of one request)."""
+
+
 class InvalidRequestError(KafkaError, ValueError):
     """A request that no Kafka client could send, so that no error code answers it."""

@@ -8,7 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kafkalearn.errors import InvalidAssignmentInputError, InvalidTopicError
+from kafkalearn.errors import (
+    IllegalArgumentError,
+    InvalidAssignmentInputError,
+    InvalidTopicError,
+)
 
 MAX_INT = 2**31 - 1  # Kafka's counts, partitions and generations are Java ints
 _LEGAL_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}", re.ASCII)
@@ -25,14 +29,22 @@ class TopicPartition(NamedTuple):
         return f"{self.topic}-{self.partition}"
 
 
-class OffsetAndMetadata(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class OffsetAndMetadata:
     """What is committed for a partition: the offset of the NEXT record to read, and a note.
 
     metadata: text that the application adds; Kafka bounds its size in bytes.
+    IllegalArgumentError for a negative offset (Java: IllegalArgumentException).
     """
 
     offset: int
     metadata: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.offset, int) or self.offset < 0:
+            raise IllegalArgumentError(
+                f"the offset to commit is {_short(self.offset)}: a whole number from 0 is allowed"
+            )
 
 
 class Record(NamedTuple):

@@ -76,7 +76,9 @@ def foreign_violations(source: str, module: str) -> list[str]:
     found = []
     for node in ast.walk(tree):
         for name in _absolute_names(node):
-            late = here == "trace" and name in TABLE_LIBRARIES and node not in tree.body
+            late = (
+                here == "trace" and name.split(".")[0] in TABLE_LIBRARIES and node not in tree.body
+            )
             if name.split(".")[0] not in allowed and not late:
                 found.append(f"{module}:{node.lineno} imports {name}: the core needs greenlet only")
     return found

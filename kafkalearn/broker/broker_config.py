@@ -12,7 +12,11 @@ from kafkalearn.records import MAX_INT
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerConfig:
-    """Kafka's keys in snake case; make it with ``configure(BrokerConfig, release, {...})``."""
+    """Kafka's keys in snake case, made by `configure`.
+
+    broker_session_timeout_ms: how long the cluster does not notice that a broker is dead. Before
+    4.0 the key is zookeeper.session.timeout.ms.
+    """
 
     group_initial_rebalance_delay_ms: int = setting(0, least=0, since_0_11=3000)
     group_min_session_timeout_ms: int = setting(6000, least=0)
@@ -21,6 +25,7 @@ class BrokerConfig:
     offsets_retention_minutes: int = setting(1440, least=1, since_2_0=10_080)
     offsets_retention_check_interval_ms: int = setting(600_000, least=1)
     offset_metadata_max_bytes: int = setting(4096, least=0)
+    broker_session_timeout_ms: int = setting(6000, least=0, since_4_0=9000)
     num_partitions: int = setting(1, least=1)
     auto_create_topics_enable: bool = setting(True)
     log_retention_ms: int = setting(604_800_000, least=-1, most=2**63 - 1)

@@ -32,14 +32,14 @@ class GroupAdmin:
         self._groups = groups
 
     def handle_describe_groups(
-        self, request: DescribeGroupsRequest, reply: Reply, now_ms: int
+        self, request: DescribeGroupsRequest, now_ms: int, reply: Reply
     ) -> None:
         """Tell each group's state and members; one that does not exist is Dead, without error."""
         found = [(each, self._groups.find(each, names_member=False)) for each in request.groups]
         groups = [_describe(group_id, each, self._profile) for group_id, each in found]
         reply(DescribeGroupsResponse(groups=tuple(groups)))
 
-    def handle_list_groups(self, request: ListGroupsRequest, reply: Reply, now_ms: int) -> None:
+    def handle_list_groups(self, request: ListGroupsRequest, now_ms: int, reply: Reply) -> None:
         """Name the groups of this coordinator."""
         if not self._groups.is_active:
             reply(request.get_error_response(Errors.COORDINATOR_NOT_AVAILABLE))
@@ -56,7 +56,7 @@ class GroupAdmin:
         ]
         reply(ListGroupsResponse(error_code=loading, groups=tuple(groups)))
 
-    def handle_delete_groups(self, request: DeleteGroupsRequest, reply: Reply, now_ms: int) -> None:
+    def handle_delete_groups(self, request: DeleteGroupsRequest, now_ms: int, reply: Reply) -> None:
         """Forget Empty groups with their offsets."""
         results = {}
         for group_id in request.groups_names:

@@ -23,7 +23,9 @@ def join_answer(group: GroupMetadata, member: MemberMetadata) -> JoinGroupRespon
     )
 
 
-def sync_answer(group: GroupMetadata, member: MemberMetadata, error: Errors) -> SyncGroupResponse:
+def sync_answer(
+    group: GroupMetadata, member: MemberMetadata, *, error: Errors = Errors.NONE
+) -> SyncGroupResponse:
     """Tell a member what it reads, or why it has to join again."""
     if error is not Errors.NONE:
         return SyncGroupResponse(error_code=error)
@@ -34,7 +36,7 @@ def sync_answer(group: GroupMetadata, member: MemberMetadata, error: Errors) -> 
     )
 
 
-def refuse_parked(group: GroupMetadata, member: MemberMetadata, error: Errors) -> None:
+def refuse_parked(group: GroupMetadata, member: MemberMetadata, *, error: Errors) -> None:
     """Answer whatever is parked of a member with an error."""
     join = group.park_join(member, None)
     if join is not None:

@@ -106,7 +106,7 @@ class GroupCache:
             self._groups[group.group_id] = group
             for member in group.members.values():
                 self.rebalance.sessions.schedule_next_heartbeat_expiration(group, member, now_ms)
-            self.rebalance.changes.record_state(group, _S.DEAD, reason="loaded", now_ms=now_ms)
+            self.rebalance.changes.record_loaded(group, partition, now_ms)
         self.watch_expiry(now_ms)
 
     def unload(self, partition: int, now_ms: int) -> None:
@@ -119,7 +119,7 @@ class GroupCache:
             if self._store.partition_for(group.group_id) == partition:
                 self._give_up(group, reason="the coordinator moved", now_ms=now_ms)
                 for member in group.members.values():
-                    refuse_parked(group, member, Errors.NOT_COORDINATOR)
+                    refuse_parked(group, member, error=Errors.NOT_COORDINATOR)
 
     def delete(self, group: GroupMetadata, *, reason: str, now_ms: int) -> None:
         """Forget an Empty group for good."""

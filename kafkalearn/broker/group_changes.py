@@ -8,6 +8,7 @@ from kafkalearn.broker.broker_context import BrokerContext
 from kafkalearn.broker.group_metadata import GroupMetadata
 from kafkalearn.broker.group_state import GroupState
 from kafkalearn.broker.member_metadata import MemberMetadata
+from kafkalearn.broker.offset_store import GROUP_METADATA_TOPIC_NAME
 from kafkalearn.errors import Errors
 from kafkalearn.protocol.group import JoinGroupRequest, JoinGroupResponse
 from kafkalearn.protocol.message import Reply
@@ -49,7 +50,7 @@ class GroupChanges:
         return member
 
     def update_member(
-        self, group: GroupMetadata, member: MemberMetadata, request: JoinGroupRequest
+        self, group: GroupMetadata, member: MemberMetadata, *, request: JoinGroupRequest
     ) -> None:
         """Take over what a member offers now."""
         group.update_protocols(member, request.protocols)
@@ -99,6 +100,21 @@ class GroupChanges:
                 "reason": reason,
                 "leader": group.leader_id,
                 "protocol": group.protocol_name,
+                "members": list(group.members),
+            },
+        )
+
+    def record_loaded(self, group: GroupMetadata, partition: int, now_ms: int) -> None:
+        """Say that a group was read back from a partition of __consumer_offsets."""
+        self._record(
+            "group_loaded",
+            now_ms,
+            group_id=group.group_id,
+            generation=group.generation_id,
+            topic=GROUP_METADATA_TOPIC_NAME,
+            partition=partition,
+            detail={
+                "to": self._profile.state_name(group.state.value),
                 "members": list(group.members),
             },
         )

@@ -8,7 +8,7 @@ group_offsets.py. What they decide happens in group_rebalance.py.
 Source: kafka.coordinator.group.GroupCoordinator (1.0.2, 2.4.0), GroupCoordinatorService (4.0).
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from kafkalearn.broker.broker_context import BrokerContext
@@ -19,6 +19,7 @@ from kafkalearn.broker.group_offsets import GroupOffsets
 from kafkalearn.broker.join_group import JoinGroup
 from kafkalearn.broker.offset_store import OffsetStore
 from kafkalearn.errors import InvalidRequestError
+from kafkalearn.profile import KafkaProfile
 from kafkalearn.protocol.group import (
     HeartbeatRequest,
     JoinGroupRequest,
@@ -34,6 +35,8 @@ from kafkalearn.protocol.message import Reply, Request
 from kafkalearn.protocol.offsets import OffsetCommitRequest, OffsetFetchRequest
 from kafkalearn.records import TopicPartition
 
+_Asks = Callable[[Any], bool]
+
 
 class GroupCoordinator:
     """Takes the requests that concern groups, and follows the leadership of partitions.
@@ -45,11 +48,11 @@ class GroupCoordinator:
         self._profile = context.profile
         self.groups = GroupCache(context, store)
         self.partition_for = store.partition_for
-        join_group = JoinGroup(context, self.groups, store)
+        join_group = JoinGroup(context, self.groups, store=store)
         members = GroupMembership(context, self.groups)
-        offsets = GroupOffsets(context, self.groups, store)
+        offsets = GroupOffsets(context, self.groups, store=store)
         admin = GroupAdmin(context, self.groups)
-        self._handlers: Mapping[type[Request], Callable[[Any, Reply, int], None]] = {
+        self._handlers: Mapping[type[Request], Callable[[Any, int, Reply], None]] = {
             JoinGroupRequest: join_group.handle_join_group,
             SyncGroupRequest: members.handle_sync_group,
             HeartbeatRequest: members.handle_heartbeat,
@@ -60,6 +63,10 @@ class GroupCoordinator:
             ListGroupsRequest: admin.handle_list_groups,
             DeleteGroupsRequest: admin.handle_delete_groups,
         }
+
+        self._unknown: dict[type[Request], list[tuple[_Asks, str]]] = {}
+        for kind, asks, why in _what_is_unknown_to(context.profile):
+            self._unknown.setdefault(kind, []).append((asks, why))
 
     def startup(self, now_ms: int) -> None:
         """Begin to answer."""
@@ -77,8 +84,12 @@ class GroupCoordinator:
 
     def handle(self, request: Request, now_ms: int, reply: Reply) -> None:
         """Answer a request, now or later; InvalidRequestError if the profile does not know it."""
-        self._profile_knows(request)
-        self._handlers[type(request)](request, reply, now_ms)
+        for asks, why in self._unknown.get(type(request), ()):
+            if asks(request):
+                raise InvalidRequestError(
+                    f"profile {self._profile.release} does not know {why}: choose a newer one"
+                )
+        self._handlers[type(request)](request, now_ms, reply)
 
     def handle_group_immigration(self, partition: int, now_ms: int) -> None:
         """Lead a partition of __consumer_offsets from now on: read its groups back."""
@@ -94,33 +105,21 @@ class GroupCoordinator:
         for group in self.groups.all():
             self.groups.remove_offsets(group, gone, reason="topic deleted", now_ms=now_ms)
 
-    def _profile_knows(self, request: Request) -> None:
-        """Refuse what no client of this release could send, by name."""
-        profile = self._profile
-        unknown = ""
-        if getattr(request, "group_instance_id", None) and not profile.static_members:
-            unknown = "group_instance_id (KIP-345, from 2.3)"
-        elif isinstance(request, DeleteGroupsRequest) and not profile.delete_groups:
-            unknown = "DeleteGroups (KIP-229, from 1.1)"
-        elif (
-            isinstance(request, LeaveGroupRequest)
-            and len(request.members) != 1
-            and not profile.batch_leave
-        ):
-            unknown = "a LeaveGroup of several members (KIP-345, from 2.4)"
-        elif (
-            isinstance(request, ListGroupsRequest)
-            and request.states_filter
-            and not profile.list_groups_states
-        ):
-            unknown = "states_filter (KIP-518, from 2.6)"
-        elif (
-            isinstance(request, SyncGroupRequest)
-            and request.protocol_name
-            and not profile.sync_names_protocol
-        ):
-            unknown = "a SyncGroup that names its protocol (KIP-559, from 2.5)"
-        if unknown:
-            raise InvalidRequestError(
-                f"profile {profile.release} does not know {unknown}: choose a newer profile"
-            )
+
+def _what_is_unknown_to(profile: KafkaProfile) -> Iterator[tuple[type[Request], _Asks, str]]:
+    """Give the requests that no client of this release could send: type, which of them, why."""
+    if not profile.static_members:
+        why = "group_instance_id (KIP-345, from 2.3)"
+        for kind in (JoinGroupRequest, SyncGroupRequest, HeartbeatRequest, OffsetCommitRequest):
+            yield kind, lambda request: request.group_instance_id is not None, why
+    if not profile.delete_groups:
+        yield DeleteGroupsRequest, lambda request: True, "DeleteGroups (KIP-229, from 1.1)"
+    if not profile.batch_leave:
+        why = "a LeaveGroup that does not name one member (KIP-345, from 2.4)"
+        yield LeaveGroupRequest, lambda request: len(request.members) != 1, why
+    if not profile.list_groups_states:
+        why = "states_filter (KIP-518, from 2.6)"
+        yield ListGroupsRequest, lambda request: bool(request.states_filter), why
+    if not profile.sync_names_protocol:
+        why = "a SyncGroup that names its protocol (KIP-559, from 2.5)"
+        yield SyncGroupRequest, lambda request: request.protocol_name is not None, why

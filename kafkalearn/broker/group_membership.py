@@ -32,7 +32,7 @@ class GroupMembership:
         self._groups = groups
         self._rebalance = groups.rebalance
 
-    def handle_sync_group(self, request: SyncGroupRequest, reply: Reply, now_ms: int) -> None:
+    def handle_sync_group(self, request: SyncGroupRequest, now_ms: int, reply: Reply) -> None:
         """Give a member its assignment, or park the request until the leader has assigned."""
         found = self._groups.find(request.group_id)
         if found is Errors.COORDINATOR_LOAD_IN_PROGRESS and self._profile.sync_knows_loading:
@@ -43,7 +43,7 @@ class GroupMembership:
         if error is not Errors.NONE or isinstance(found, Errors):
             reply(request.get_error_response(error))
         else:
-            self._sync(found, request, reply, now_ms)
+            self._sync(found, request, now_ms, reply)
 
     def _may_sync(self, group: GroupMetadata, request: SyncGroupRequest) -> Errors:
         error = self._validate(group, request)
@@ -57,12 +57,12 @@ class GroupMembership:
         return Errors.REBALANCE_IN_PROGRESS if preparing else Errors.NONE
 
     def _sync(
-        self, group: GroupMetadata, request: SyncGroupRequest, reply: Reply, now_ms: int
+        self, group: GroupMetadata, request: SyncGroupRequest, now_ms: int, reply: Reply
     ) -> None:
         member = group.members[request.member_id]
         self._rebalance.sync_received(group, member)
         if group.is_in(_S.STABLE):
-            reply(sync_answer(group, member, Errors.NONE))
+            reply(sync_answer(group, member))
             if not self._profile.sync_in_stable_keeps_session:
                 self._rebalance.sessions.schedule_next_heartbeat_expiration(group, member, now_ms)
             return
@@ -70,7 +70,7 @@ class GroupMembership:
         if group.is_leader(member.member_id):
             self._rebalance.set_and_propagate_assignment(group, request.assignments, now_ms)
 
-    def handle_heartbeat(self, request: HeartbeatRequest, reply: Reply, now_ms: int) -> None:
+    def handle_heartbeat(self, request: HeartbeatRequest, now_ms: int, reply: Reply) -> None:
         """Note that a member lives, and tell it whether to join again."""
         found = self._groups.find(request.group_id)
         if isinstance(found, GroupMetadata):
@@ -95,7 +95,7 @@ class GroupMembership:
         preparing = group.is_in(_S.PREPARING_REBALANCE)
         return Errors.REBALANCE_IN_PROGRESS if preparing else Errors.NONE
 
-    def handle_leave_group(self, request: LeaveGroupRequest, reply: Reply, now_ms: int) -> None:
+    def handle_leave_group(self, request: LeaveGroupRequest, now_ms: int, reply: Reply) -> None:
         """Let members go; each is answered for itself where the release can."""
         found = self._groups.find(request.group_id)
         if isinstance(found, Errors) and found is not Errors.GROUP_ID_NOT_FOUND:

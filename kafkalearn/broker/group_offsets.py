@@ -28,7 +28,7 @@ _S = GroupState
 class GroupOffsets:
     """Judges commits, keeps what was accepted, and gives it back."""
 
-    def __init__(self, context: BrokerContext, groups: GroupCache, store: OffsetStore) -> None:
+    def __init__(self, context: BrokerContext, groups: GroupCache, *, store: OffsetStore) -> None:
         self._config = context.config
         self._profile = context.profile
         self._record = context.record
@@ -36,7 +36,7 @@ class GroupOffsets:
         self._store = store
 
     def handle_commit_offsets(
-        self, request: OffsetCommitRequest, reply: Reply, now_ms: int
+        self, request: OffsetCommitRequest, now_ms: int, reply: Reply
     ) -> None:
         """Judge a commit, in the documents' order of checks."""
         found = self._groups.find(request.group_id, names_member=False)
@@ -113,7 +113,7 @@ class GroupOffsets:
             }
         )
 
-    def handle_fetch_offsets(self, request: OffsetFetchRequest, reply: Reply, now_ms: int) -> None:
+    def handle_fetch_offsets(self, request: OffsetFetchRequest, now_ms: int, reply: Reply) -> None:
         """Give what is committed, whatever state the group is in; INVALID_OFFSET for nothing."""
         found = self._groups.find(request.group_id, names_member=False)
         if isinstance(found, Errors) and found is not Errors.GROUP_ID_NOT_FOUND:

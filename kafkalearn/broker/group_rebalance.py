@@ -77,7 +77,7 @@ class GroupRebalance:
         now_ms: int,
     ) -> None:
         """Take over what a member offers now, and park its join."""
-        self.changes.update_member(group, member, request)
+        self.changes.update_member(group, member, request=request)
         group.park_join(member, reply)
         self.maybe_prepare_rebalance(group, f"member {member.member_id} joins again", now_ms=now_ms)
 
@@ -220,7 +220,7 @@ class GroupRebalance:
             member.assignment = assignment.get(member.member_id, "")
             parked, member.awaiting_sync = member.awaiting_sync, None
             if parked is not None:
-                parked(sync_answer(group, member, error))
+                parked(sync_answer(group, member, error=error))
                 self.sessions.schedule_next_heartbeat_expiration(group, member, now_ms)
 
 

@@ -20,7 +20,7 @@ _S = GroupState
 class JoinGroup:
     """Decides over joins; GroupRebalance does what was decided."""
 
-    def __init__(self, context: BrokerContext, groups: GroupCache, store: OffsetStore) -> None:
+    def __init__(self, context: BrokerContext, groups: GroupCache, *, store: OffsetStore) -> None:
         self._config = context.config
         self._profile = context.profile
         self._new_uuid = context.new_uuid
@@ -28,7 +28,7 @@ class JoinGroup:
         self._rebalance = groups.rebalance
         self._store = store
 
-    def handle_join_group(self, request: JoinGroupRequest, reply: Reply, now_ms: int) -> None:
+    def handle_join_group(self, request: JoinGroupRequest, now_ms: int, reply: Reply) -> None:
         """Answer a join, or park it until the join phase ends."""
         found = self._groups.find(request.group_id)
         if isinstance(found, GroupMetadata) or found is Errors.GROUP_ID_NOT_FOUND:
@@ -57,7 +57,7 @@ class JoinGroup:
         return least <= request.session_timeout_ms <= most
 
     def _join(
-        self, group: GroupMetadata, request: JoinGroupRequest, *, reply: Reply, now_ms: int
+        self, group: GroupMetadata, request: JoinGroupRequest, *, now_ms: int, reply: Reply
     ) -> None:
         names = [name for name, _ in request.protocols]
         if group.is_in(_S.EMPTY) and not names and not self._profile.first_join_checks_protocols:
@@ -65,7 +65,7 @@ class JoinGroup:
         elif not group.supports_protocols(request.protocol_type, names):
             reply(request.get_error_response(Errors.INCONSISTENT_GROUP_PROTOCOL))
         elif request.member_id == UNKNOWN_MEMBER_ID:
-            self._join_as_new_member(group, request, reply, now_ms)
+            self._join_as_new_member(group, request, now_ms, reply)
         elif request.member_id in group.pending_members:
             self._rebalance.add_member_and_rebalance(
                 group, request, member_id=request.member_id, reply=reply, now_ms=now_ms
@@ -75,10 +75,10 @@ class JoinGroup:
             if error is not Errors.NONE:
                 reply(request.get_error_response(error))
             else:
-                self._join_again(group, request, reply, now_ms)
+                self._join_again(group, request, now_ms, reply)
 
     def _join_as_new_member(
-        self, group: GroupMetadata, request: JoinGroupRequest, reply: Reply, now_ms: int
+        self, group: GroupMetadata, request: JoinGroupRequest, now_ms: int, reply: Reply
     ) -> None:
         instance_id = request.group_instance_id
         name = request.client_id if instance_id is None else instance_id
@@ -101,7 +101,7 @@ class JoinGroup:
             )
 
     def _join_again(
-        self, group: GroupMetadata, request: JoinGroupRequest, reply: Reply, now_ms: int
+        self, group: GroupMetadata, request: JoinGroupRequest, now_ms: int, reply: Reply
     ) -> None:
         member = group.members[request.member_id]
         same = member.matches(request.protocols)
@@ -129,12 +129,12 @@ class JoinGroup:
         assert request.group_instance_id is not None
         member = group.members[group.static_members[request.group_instance_id]]
         old_leader_id = group.leader_id or ""
-        refuse_parked(group, member, Errors.FENCED_INSTANCE_ID)
+        refuse_parked(group, member, error=Errors.FENCED_INSTANCE_ID)
         self._rebalance.changes.replace_static_member(
             group, member, new_member_id=new_member_id, now_ms=now_ms
         )
         self._rebalance.sessions.schedule_next_heartbeat_expiration(group, member, now_ms)
-        self._rebalance.changes.update_member(group, member, request)
+        self._rebalance.changes.update_member(group, member, request=request)
         changes_group = self._profile.static_restart_rebalances and (
             group.is_in(_S.AWAITING_SYNC) or group.select_protocol() != group.protocol_name
         )

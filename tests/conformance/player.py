@@ -62,7 +62,7 @@ class Player:
         self.told: dict[str, list[str]] = {}
         self.played: list[Played] = []
         self._watching: Callable[[], None] = lambda: None
-        config = configure(BrokerConfig, profile.version, sequence["config"])
+        config = configure(BrokerConfig, profile.version, given=sequence["config"])
         context = BrokerContext(
             node="broker-0",
             config=config,

@@ -1,0 +1,106 @@
+"""Topics made, enlarged and deleted: what is allowed, and Kafka's error where it is not.
+
+Source: kafka.server.AdminManager, kafka.admin.AdminUtils, org.apache.kafka.common.internals.Topic
+(1.0.2).
+"""
+
+from collections.abc import Mapping
+
+from kafkalearn.broker.cluster import Cluster, is_internal
+from kafkalearn.errors import Errors, InvalidTopicError
+from kafkalearn.protocol.metadata import CreatableTopic, TopicResult
+from kafkalearn.records import check_topic
+
+TOPIC_SETTINGS = ("retention.ms", "retention.bytes")
+_DONE = TopicResult(Errors.NONE)
+
+
+class AdminManager:
+    """Changes a cluster's topics, any broker's: there is no controller that must be asked."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def create_topic(
+        self, name: str, topic: CreatableTopic, *, now_ms: int, validate_only: bool = False
+    ) -> TopicResult:
+        """Make a topic, or say why not.
+
+        num_partitions -1 is the broker's num.partitions in every release; in Kafka since 2.4.
+        """
+        count = topic.num_partitions
+        if count == -1:
+            count = self._cluster.config.num_partitions
+        refused = _refuse_configs(topic.configs) or self._refuse_new(name, count)
+        if refused is None and not validate_only:
+            self._cluster.create_topic(name, count, configs=topic.configs, now_ms=now_ms)
+        return refused or _DONE
+
+    def create_partitions(self, name: str, total_count: int, *, now_ms: int) -> TopicResult:
+        """Give a topic more partitions, or say why not."""
+        refused = self._refuse_change(name)
+        if refused is not None:
+            return refused
+        now = len(self._cluster.topics[name].partitions)
+        if total_count <= now:
+            return TopicResult(
+                Errors.INVALID_PARTITIONS,
+                f"{name} has {now} partitions: only more is allowed, not {total_count}",
+            )
+        self._cluster.create_partitions(name, total_count, now_ms=now_ms)
+        return _DONE
+
+    def delete_topic(self, name: str, *, now_ms: int) -> TopicResult:
+        """Delete a topic, or say why not."""
+        refused = self._refuse_change(name)
+        if refused is None:
+            self._cluster.delete_topic(name, now_ms=now_ms)
+        return refused or _DONE
+
+    def _refuse_new(self, name: str, num_partitions: int) -> TopicResult | None:
+        if num_partitions < 1:
+            return TopicResult(
+                Errors.INVALID_PARTITIONS,
+                f"{num_partitions} partitions: 1 or more is allowed, or -1 for num.partitions",
+            )
+        try:
+            check_topic(name)
+        except InvalidTopicError as error:
+            return TopicResult(Errors.INVALID_TOPIC_EXCEPTION, str(error))
+        if name in self._cluster.topics:
+            return TopicResult(Errors.TOPIC_ALREADY_EXISTS, f"there is a topic {name} already")
+        for other in self._cluster.topics:
+            if _metric_name(other) == _metric_name(name):
+                return TopicResult(
+                    Errors.INVALID_TOPIC_EXCEPTION,
+                    f"{name} collides with {other}: in Kafka's metric names . and _ are the same",
+                )
+        return None
+
+    def _refuse_change(self, name: str) -> TopicResult | None:
+        """Differs from Kafka: it would let go or grow the offsets topic, and break its groups."""
+        if name not in self._cluster.topics:
+            return TopicResult(Errors.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {name}")
+        if is_internal(name):
+            return TopicResult(
+                Errors.INVALID_TOPIC_EXCEPTION, f"{name} is Kafka's own: it stays as it is"
+            )
+        return None
+
+
+def _refuse_configs(configs: Mapping[str, int]) -> TopicResult | None:
+    for key, value in configs.items():
+        if key not in TOPIC_SETTINGS:
+            known = " and ".join(TOPIC_SETTINGS)
+            return TopicResult(
+                Errors.INVALID_CONFIG, f"{key} is no setting of a topic: {known} are known"
+            )
+        if not isinstance(value, int) or value < -1:
+            return TopicResult(
+                Errors.INVALID_CONFIG, f"{key} is {value!r}: a whole number from -1 is allowed"
+            )
+    return None
+
+
+def _metric_name(topic: str) -> str:
+    return topic.replace(".", "_")

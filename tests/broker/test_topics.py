@@ -1,0 +1,256 @@
+import pytest
+
+from kafkalearn.errors import IllegalStateError
+from kafkalearn.protocol.metadata import (
+    CreatableTopic,
+    CreatePartitionsRequest,
+    CreateTopicsRequest,
+    DeleteTopicsRequest,
+    MetadataRequest,
+)
+from kafkalearn.records import TopicPartition
+from tests.broker.world import World
+
+OFFSETS = "__consumer_offsets"
+
+
+def results(response):
+    return {name: result.error_code.name for name, result in response.results.items()}
+
+
+def create(world, name, partitions=1, *, validate_only=False, **configs):
+    """Give the error's name and the reason."""
+    topic = CreatableTopic(partitions, {k.replace("_", "."): v for k, v in configs.items()})
+    request = CreateTopicsRequest(topics={name: topic}, validate_only=validate_only)
+    (result,) = world.answer(request, now_ms=7).results.values()
+    return result.error_code.name, result.error_message
+
+
+def test_a_new_topic_is_spread_over_the_living_brokers():
+    """Leaders go round from topic to topic, and the trace tells who leads what."""
+    world = World(brokers=3)
+    assert create(world, "a", 2) == ("NONE", None)
+    assert create(world, "b", 2) == ("NONE", None)
+    assert [each.leader for each in world.cluster.topics["a"].partitions] == ["b0", "b1"]
+    assert [each.leader for each in world.cluster.topics["b"].partitions] == ["b2", "b0"]
+    assert world.seen("topic_changed", "leader_elected")[:3] == [
+        ("b0", "topic_changed", 7, {"topic": "a", "detail": {"change": "created", "count": 2}}),
+        ("b0", "leader_elected", 7, {"topic": "a", "partition": 0}),
+        ("b1", "leader_elected", 7, {"topic": "a", "partition": 1}),
+    ]
+    world.crash("b0", 8)
+    world.cluster.create_topic("c", 2, configs={}, now_ms=9)
+    assert [each.leader for each in world.cluster.topics["c"].partitions] == ["b1", "b2"]
+
+
+def test_minus_one_partitions_are_the_brokers_num_partitions():
+    """A client may leave the number to the broker."""
+    world = World(num_partitions=3)
+    create(world, "t", -1)
+    assert len(world.cluster.topics["t"].partitions) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "error", "reason"),
+    [
+        ("t", {"partitions": 0}, "INVALID_PARTITIONS", "0 partitions: 1 or more is allowed"),
+        ("t", {"partitions": -2}, "INVALID_PARTITIONS", "-2 partitions: 1 or more is allowed"),
+        ("", {}, "INVALID_TOPIC_EXCEPTION", "'' is no topic name"),
+        ("a b", {}, "INVALID_TOPIC_EXCEPTION", "'a b' is no topic name"),
+        ("x" * 250, {}, "INVALID_TOPIC_EXCEPTION", "is no topic name"),
+        ("my.topic", {}, "TOPIC_ALREADY_EXISTS", "there is a topic my.topic already"),
+        ("my_topic", {}, "INVALID_TOPIC_EXCEPTION", "my_topic collides with my.topic"),
+        (OFFSETS, {}, "TOPIC_ALREADY_EXISTS", "there is a topic __consumer_offsets already"),
+        ("t", {"retention": 1}, "INVALID_CONFIG", "retention.ms and retention.bytes are known"),
+        ("t", {"retention_ms": -2}, "INVALID_CONFIG", "retention.ms is -2: a whole number from"),
+        ("t", {"retention_ms": "1"}, "INVALID_CONFIG", "retention.ms is '1': a whole number from"),
+        ("a b", {"retention": 1}, "INVALID_CONFIG", "retention is no setting of a topic"),
+        ("a b", {"partitions": 0}, "INVALID_PARTITIONS", "0 partitions"),
+    ],
+)
+def test_a_topic_that_kafka_refuses_is_not_made(name, settings, error, reason):
+    """The first of Kafka's checks that fails names the value and what is allowed."""
+    world = World()
+    world.create("my.topic")
+    before = list(world.cluster.topics)
+    found, message = create(world, name, **settings)
+    assert found == error
+    assert reason in message
+    assert list(world.cluster.topics) == before
+
+
+def test_one_bad_topic_does_not_stop_the_others():
+    """Each has its own result, in the request's order."""
+    world = World()
+    request = CreateTopicsRequest(topics={"": CreatableTopic(), "t": CreatableTopic()})
+    assert list(results(world.answer(request)).items()) == [
+        ("", "INVALID_TOPIC_EXCEPTION"),
+        ("t", "NONE"),
+    ]
+    assert "t" in world.cluster.topics
+
+
+def test_validating_makes_nothing():
+    """validate_only tells what would happen."""
+    world = World()
+    assert create(world, "t", validate_only=True) == ("NONE", None)
+    assert create(world, "t", 0, validate_only=True)[0] == "INVALID_PARTITIONS"
+    assert (list(world.cluster.topics), world.events) == ([OFFSETS], [])
+
+
+def test_a_topic_grows_while_its_records_stay():
+    """New partitions are empty and have their own leaders."""
+    world = World(brokers=2)
+    world.create("t")
+    world.write("t", b"a")
+    world.events.clear()
+    request = CreatePartitionsRequest(topics={"t": 3})
+    assert results(world.answer(request, now_ms=9)) == {"t": "NONE"}
+    ends = [each.log.log_end_offset for each in world.cluster.topics["t"].partitions]
+    assert ends == [1, 0, 0]
+    assert [each.leader for each in world.cluster.topics["t"].partitions] == ["b0", "b1", "b0"]
+    grown = {"change": "partitions_added", "count": 3}
+    assert world.seen("topic_changed", "leader_elected") == [
+        ("b0", "topic_changed", 9, {"topic": "t", "detail": grown}),
+        ("b1", "leader_elected", 9, {"topic": "t", "partition": 1}),
+        ("b0", "leader_elected", 9, {"topic": "t", "partition": 2}),
+    ]
+
+
+def test_a_grown_topic_keeps_its_own_settings():
+    """The new partitions age as the old ones do."""
+    world = World()
+    world.create("t", retention_ms=-1)
+    world.answer(CreatePartitionsRequest(topics={"t": 2}))
+    world.write("t", b"a", partition=1)
+    assert world.timers.waiting == []
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "error", "reason"),
+    [
+        ("t", 2, "INVALID_PARTITIONS", "t has 2 partitions: only more is allowed, not 2"),
+        ("t", 1, "INVALID_PARTITIONS", "t has 2 partitions: only more is allowed, not 1"),
+        ("nowhere", 2, "UNKNOWN_TOPIC_OR_PARTITION", "there is no topic nowhere"),
+        (OFFSETS, 9, "INVALID_TOPIC_EXCEPTION", "__consumer_offsets is Kafka's own"),
+    ],
+)
+def test_a_topic_only_grows(name, count, error, reason):
+    """Fewer or as many partitions are refused, and so is what is not a user's topic."""
+    world = World()
+    world.create("t", 2)
+    (result,) = world.answer(CreatePartitionsRequest(topics={name: count})).results.values()
+    assert result.error_code.name == error
+    assert reason in result.error_message
+    assert len(world.cluster.topics["t"].partitions) == 2
+
+
+def test_a_deleted_topic_is_gone_with_its_records():
+    """All brokers are told; one that is made again with the name begins at 0."""
+    world = World(brokers=2)
+    world.create("t", 2)
+    world.write("t", b"a")
+    world.events.clear()
+    world.told.clear()
+    response = world.answer(
+        DeleteTopicsRequest(topic_names=("t", "nowhere", OFFSETS, "t")), now_ms=9
+    )
+    assert results(response) == {
+        "t": "NONE",
+        "nowhere": "UNKNOWN_TOPIC_OR_PARTITION",
+        OFFSETS: "INVALID_TOPIC_EXCEPTION",
+    }
+    assert world.seen("topic_changed") == [
+        ("b0", "topic_changed", 9, {"topic": "t", "detail": {"change": "deleted"}})
+    ]
+    assert world.told == [("b0", "deleted t-0 t-1", 9), ("b1", "deleted t-0 t-1", 9)]
+    assert world.cluster.find(TopicPartition("t", 0)) is None
+    world.create("t")
+    assert world.write("t", b"b") == 0
+
+
+def test_without_a_living_broker_topics_stay_as_they_are():
+    """Nobody could do it, and the sentence says so."""
+    world = World()
+    world.create("t")
+    world.crash("b0", 1)
+    with pytest.raises(IllegalStateError, match="u cannot be created: no broker is up"):
+        world.cluster.create_topic("u", 1, configs={}, now_ms=2)
+    with pytest.raises(IllegalStateError, match="t cannot be deleted: no broker is up"):
+        world.cluster.delete_topic("t", now_ms=2)
+    assert list(world.cluster.topics) == [OFFSETS, "t"]
+
+
+def described(response):
+    return {
+        topic.name: (
+            topic.error_code.name,
+            topic.is_internal,
+            [
+                (each.error_code.name, each.partition_index, each.leader)
+                for each in topic.partitions
+            ],
+        )
+        for topic in response.topics
+    }
+
+
+def test_metadata_tells_brokers_topics_and_leaders():
+    """Topics are in the order asked for, once each; all of them are None, the internal one too."""
+    world = World(brokers=2)
+    world.create("a")
+    world.create("b", 2)
+    a = ("NONE", False, [("NONE", 0, "b0")])
+    b = ("NONE", False, [("NONE", 0, "b1"), ("NONE", 1, "b0")])
+    response = world.answer(MetadataRequest(topics=("b", "a", "b")), node="b1")
+    assert response.brokers == ("b0", "b1")
+    assert list(described(response).items()) == [("b", b), ("a", a)]
+    everything = described(world.answer(MetadataRequest()))
+    internal = [("NONE", number, f"b{number % 2}") for number in range(4)]
+    assert everything == {OFFSETS: ("NONE", True, internal), "a": a, "b": b}
+    assert described(world.answer(MetadataRequest(topics=()))) == {}
+
+
+def test_metadata_tells_who_is_missing():
+    """A dead broker is not listed; while nobody lives to lead, a partition has no leader."""
+    world = World(brokers=2)
+    world.create("t", 2)
+    world.crash("b0", 1)
+    response = world.answer(MetadataRequest(topics=("t",)), node="b1")
+    assert response.brokers == ("b1",)
+    leaders = [("NONE", 0, "b1"), ("NONE", 1, "b1")]
+    assert described(response) == {"t": ("NONE", False, leaders)}
+    partition = world.partition("t")
+    partition.leader = None  # not to be seen while a broker lives that could be asked
+    found = described(world.answer(MetadataRequest(topics=("t",)), node="b1"))
+    assert found["t"][2][0] == ("LEADER_NOT_AVAILABLE", 0, "")
+
+
+def test_asking_about_a_topic_makes_it():
+    """The first answer is LEADER_NOT_AVAILABLE, the next one has the leaders."""
+    world = World(num_partitions=2)
+    request = MetadataRequest(topics=("new",))
+    assert described(world.answer(request)) == {"new": ("LEADER_NOT_AVAILABLE", False, [])}
+    leaders = [("NONE", 0, "b0"), ("NONE", 1, "b0")]
+    assert described(world.answer(request)) == {"new": ("NONE", False, leaders)}
+
+
+@pytest.mark.parametrize(
+    ("settings", "allow"),
+    [({"auto_create_topics_enable": False}, True), ({}, False)],
+)
+def test_a_topic_is_made_only_if_broker_and_client_want_it(settings, allow):
+    """Otherwise it is unknown, now and later."""
+    world = World(**settings)
+    request = MetadataRequest(topics=("new",), allow_auto_topic_creation=allow)
+    for _ in range(2):
+        found = described(world.answer(request))
+        assert found == {"new": ("UNKNOWN_TOPIC_OR_PARTITION", False, [])}
+
+
+def test_a_topic_that_cannot_be_made_is_told_with_its_error():
+    """A name that collides or is not legal."""
+    world = World()
+    world.create("my.topic")
+    found = described(world.answer(MetadataRequest(topics=("my_topic", "a b"))))
+    assert found == dict.fromkeys(("my_topic", "a b"), ("INVALID_TOPIC_EXCEPTION", False, []))
