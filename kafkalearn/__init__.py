@@ -1,8 +1,14 @@
 """kafkalearn: learn how a Kafka consumer really works. This page is the map.
 
 Where is it?
-    what clients and cluster hand each other   kafkalearn.records     TopicPartition, Subscription
-    Kafka's errors, as exceptions              kafkalearn.errors      XxxException is XxxError
+    a cluster to ask, in virtual time          kafkalearn.simulation  Simulation
+    what happened: the only thing that leaves  kafkalearn.trace       Trace, Event, describe
+    which Kafka's rules hold, and its defaults kafkalearn.profile     and kafkalearn.config
+    brokers: logs, groups and their offsets    kafkalearn.broker      group_coordinator.py first
+    requests and responses, by family          kafkalearn.protocol
+    time, processes, network, faults           kafkalearn.engine      knows nothing about Kafka
+    what clients and cluster hand each other   kafkalearn.records     TopicPartition, Record
+    Kafka's errors: codes and exceptions       kafkalearn.errors      XxxException is XxxError
     who reads which partition                  kafkalearn.assignors   one file an assignor
     what a learner sees                        kafkalearn.views       AssignmentExplorer
     checks, the judge, running a submission    kafkalearn.grading     check
@@ -16,12 +22,14 @@ Words (with the documents' own where they have one)
     partition 分区: one ordered log of a topic; one member of a group reads it at a time
     assignor 分配策略: decides which member reads which partition; runs on the leader, a client
     leader: the member that computes the assignment for its group
+    coordinator: the broker that keeps a group: members, generation, committed offsets
     generation: counts a group's rebalances; of two claims to a partition the newer one holds
     rebalance: members come, go or change their minds, and partitions are shared out anew
 
-Imports point one way: records and errors know nobody; assignors and views know only these, and not
-each other (an explorer is handed assignors); grading stands on them, spark on grading, the command
-line on all. A test holds the table.
+Imports point one way: records, errors, trace and profile know nobody above; engine, protocol,
+assignors and views know only these, and not each other (an explorer is handed assignors); brokers
+know the protocol but no engine, and the simulation puts them together; grading stands on that,
+spark on grading, the command line on all. A test holds the table.
 
 A Java class FooBar is FooBar in foo_bar.py, its method fooBar is foo_bar. Names below are found on
 first use, so that importing the package stays fast.
@@ -34,14 +42,18 @@ _WHERE = {
     "AbstractPartitionAssignor": "kafkalearn.assignors",
     "AssignmentExplorer": "kafkalearn.views",
     "CooperativeStickyAssignor": "kafkalearn.assignors",
+    "KafkaProfile": "kafkalearn.profile",
     "RangeAssignor": "kafkalearn.assignors",
     "RoundRobinAssignor": "kafkalearn.assignors",
+    "Simulation": "kafkalearn.simulation",
     "StickyAssignor": "kafkalearn.assignors",
     "Subscription": "kafkalearn.records",
     "TopicPartition": "kafkalearn.records",
+    "Trace": "kafkalearn.trace",
     "all_assignors": "kafkalearn.assignors",
     "assignor": "kafkalearn.assignors",
     "check": "kafkalearn.grading",
+    "describe": "kafkalearn.trace",
     "table": "kafkalearn.assignors",
 }
 

@@ -58,7 +58,7 @@ class Broker:
         self._retention = LogRetention(context, cluster)
         logs = LogRequests(context, cluster)
         self._handlers: Mapping[type[Request], Callable[..., None]] = {
-            **dict.fromkeys(coordinator.handled_requests, coordinator.handle),
+            **coordinator.handlers,
             OffsetCommitRequest: self._commit_offsets,
             FindCoordinatorRequest: self._find_coordinator,
             ProduceRequest: logs.produce,

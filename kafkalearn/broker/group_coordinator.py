@@ -8,7 +8,7 @@ group_offsets.py. What they decide happens in group_rebalance.py.
 Source: kafka.coordinator.group.GroupCoordinator (1.0.2, 2.4.0), GroupCoordinatorService (4.0).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from kafkalearn.broker.broker_context import BrokerContext
@@ -35,24 +35,27 @@ from kafkalearn.protocol.message import Reply, Request
 from kafkalearn.protocol.offsets import OffsetCommitRequest, OffsetFetchRequest
 from kafkalearn.records import TopicPartition
 
+Handler = Callable[[Any, int, Reply], None]
 _Asks = Callable[[Any], bool]
 
 
 class GroupCoordinator:
     """Takes the requests that concern groups, and follows the leadership of partitions.
 
+    handlers: for each kind of request that it takes; those of what the profile does not know
+    raise InvalidRequestError.
     groups: what it knows; to look at, not to change.
     """
 
     def __init__(self, context: BrokerContext, store: OffsetStore) -> None:
-        self._profile = context.profile
+        release = f"profile {context.profile.release}"
         self.groups = GroupCache(context, store)
         self.partition_for = store.partition_for
         join_group = JoinGroup(context, self.groups, store=store)
         members = GroupMembership(context, self.groups)
         offsets = GroupOffsets(context, self.groups, store=store)
         admin = GroupAdmin(context, self.groups)
-        self._handlers: Mapping[type[Request], Callable[[Any, int, Reply], None]] = {
+        self.handlers: dict[type[Request], Handler] = {
             JoinGroupRequest: join_group.handle_join_group,
             SyncGroupRequest: members.handle_sync_group,
             HeartbeatRequest: members.handle_heartbeat,
@@ -64,9 +67,10 @@ class GroupCoordinator:
             DeleteGroupsRequest: admin.handle_delete_groups,
         }
 
-        self._unknown: dict[type[Request], list[tuple[_Asks, str]]] = {}
         for kind, asks, why in _what_is_unknown_to(context.profile):
-            self._unknown.setdefault(kind, []).append((asks, why))
+            self.handlers[kind] = _refusing(
+                self.handlers[kind], asks, f"{release} does not know {why}"
+            )
 
     def startup(self, now_ms: int) -> None:
         """Begin to answer."""
@@ -77,19 +81,9 @@ class GroupCoordinator:
         """Answer everything with COORDINATOR_NOT_AVAILABLE from now on."""
         self.groups.is_active = False
 
-    @property
-    def handled_requests(self) -> Iterable[type[Request]]:
-        """What `handle` takes."""
-        return self._handlers.keys()
-
     def handle(self, request: Request, now_ms: int, reply: Reply) -> None:
         """Answer a request, now or later; InvalidRequestError if the profile does not know it."""
-        for asks, why in self._unknown.get(type(request), ()):
-            if asks(request):
-                raise InvalidRequestError(
-                    f"profile {self._profile.release} does not know {why}: choose a newer one"
-                )
-        self._handlers[type(request)](request, now_ms, reply)
+        self.handlers[type(request)](request, now_ms, reply)
 
     def handle_group_immigration(self, partition: int, now_ms: int) -> None:
         """Lead a partition of __consumer_offsets from now on: read its groups back."""
@@ -123,3 +117,12 @@ def _what_is_unknown_to(profile: KafkaProfile) -> Iterator[tuple[type[Request], 
     if not profile.sync_names_protocol:
         why = "a SyncGroup that names its protocol (KIP-559, from 2.5)"
         yield SyncGroupRequest, lambda request: request.protocol_name is not None, why
+
+
+def _refusing(handler: Handler, asks: _Asks, why: str) -> Handler:
+    def handle(request: Any, now_ms: int, reply: Reply) -> None:
+        if asks(request):
+            raise InvalidRequestError(f"{why}: choose a newer one")
+        handler(request, now_ms, reply)
+
+    return handle

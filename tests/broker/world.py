@@ -57,10 +57,9 @@ class FakeTimers:
 class ListeningCoordinator:
     """Stands in for GroupCoordinator: notes what it is told, and takes every commit."""
 
-    handled_requests = (HeartbeatRequest, OffsetCommitRequest)
-
     def __init__(self, node, told):
         self.node, self.told = node, told
+        self.handlers = dict.fromkeys((HeartbeatRequest, OffsetCommitRequest), self.handle)
 
     def partition_for(self, group_id):
         """Let the name's length decide."""

@@ -1,0 +1,82 @@
+"""Builds brokers: each start, also after a crash, is a new one on the same cluster."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from kafkalearn.broker.broker import Broker
+from kafkalearn.broker.broker_context import BrokerContext
+from kafkalearn.broker.cluster import OffsetsTopic
+from kafkalearn.broker.group_coordinator import GroupCoordinator
+from kafkalearn.broker.interfaces import Timer
+from kafkalearn.broker.offset_store import OffsetStore
+from kafkalearn.engine.connection import Exchange
+from kafkalearn.engine.event_loop import EventLoop
+from kafkalearn.engine.node import Node
+
+if TYPE_CHECKING:
+    from kafkalearn.simulation.simulation import Simulation
+
+
+class BrokerStarter:
+    """Starts the brokers of a simulation, and lets the cluster notice when one is gone.
+
+    It notices after broker_session_timeout_ms; until then the dead one counts as leader.
+    """
+
+    def __init__(self, sim: "Simulation") -> None:
+        self._sim = sim
+        self._lives: dict[str, int] = {}
+        self.store = OffsetStore(
+            OffsetsTopic(sim.cluster), sim.broker_config.offsets_topic_num_partitions
+        )
+
+    def start(self, name: str) -> None:
+        """Start a broker that is not up."""
+        sim = self._sim
+        if name in sim.cluster.living_brokers:
+            # It is back before anybody noticed that it was gone.
+            sim.cluster.broker_down(name, now_ms=sim.now_ms)
+        self._lives[name] = life = self._lives.get(name, 0) + 1
+        node = sim.loop.add_node(name)
+        context = BrokerContext(
+            node=name,
+            config=sim.broker_config,
+            profile=sim.profile,
+            timers=_NodeTimers(sim.loop, node),
+            record=lambda kind, now_ms, **columns: sim.trace.record(kind, now_ms, name, **columns),
+            random=sim.random_for(f"{name}/{life}"),
+            offsets_load_ms=sim.settings.offsets_load_ms,
+        )
+        coordinator = GroupCoordinator(context, self.store)
+        broker = Broker(context, cluster=sim.cluster, coordinator=coordinator)
+        loop = sim.loop
+
+        def handle(exchange: Exchange) -> None:
+            broker.handle(exchange.request, loop.now_ms, exchange.reply)
+
+        sim.network.serve(node, handle)
+        broker.startup(sim.now_ms)
+
+    def on_crash(self, node: Node) -> None:
+        """Let the cluster notice in time, unless the broker is back by then."""
+        sim = self._sim
+        if node.name not in sim.broker_names:
+            return
+
+        def notice() -> None:
+            gone = sim.loop.nodes[node.name] is node
+            if gone and node.name in sim.cluster.living_brokers:
+                sim.cluster.broker_down(node.name, now_ms=sim.now_ms)
+
+        sim.loop.call_at(sim.now_ms + sim.broker_config.broker_session_timeout_ms, notice)
+
+
+class _NodeTimers:
+    """Timers of one life of a broker: the loop drops them when its node dies."""
+
+    def __init__(self, loop: EventLoop, node: Node) -> None:
+        self._loop = loop
+        self._node = node
+
+    def call_at(self, time_ms: int, callback: Callable[[int], object]) -> Timer:
+        return self._loop.call_at(time_ms, lambda: callback(self._loop.now_ms), node=self._node)

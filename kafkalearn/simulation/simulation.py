@@ -1,0 +1,232 @@
+"""A cluster in virtual time: the only place that puts engine, brokers and trace together."""
+
+import json
+import random
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from typing import Any
+
+from greenlet import getcurrent  # type: ignore[import-untyped]
+
+from kafkalearn.broker.cluster import Cluster
+from kafkalearn.broker.offset_store import GROUP_METADATA_TOPIC_NAME
+from kafkalearn.engine.event_loop import EventLoop
+from kafkalearn.engine.fault_injector import FaultInjector
+from kafkalearn.engine.faults import (
+    AnswerWithError,
+    Crash,
+    Fault,
+    Freeze,
+    InvalidFaultError,
+    Restart,
+    to_text,
+)
+from kafkalearn.engine.network import Network
+from kafkalearn.engine.node import Node
+from kafkalearn.engine.process import Process, Processes
+from kafkalearn.errors import Errors, IllegalArgumentError, IllegalStateError
+from kafkalearn.profile import KafkaProfile, profile_of
+from kafkalearn.protocol.message import Request, Response
+from kafkalearn.records import TopicPartition
+from kafkalearn.simulation.broker_starter import BrokerStarter
+from kafkalearn.simulation.message_journal import MessageJournal
+from kafkalearn.simulation.requester import PendingRequest, Requester
+from kafkalearn.simulation.settings import settings_of
+from kafkalearn.trace import Trace
+
+SCRIPT = "client"  # who asks, where the caller is no process and names nobody
+
+
+class Simulation:
+    """Brokers, a network between them and whoever asks, and the trace of all that happens.
+
+    name, seed, profile, faults and settings name the run, and equal ones give equal traces.
+    settings: those of SimulationSettings, and every broker's (BrokerConfig).
+    record: what of Trace's `kinds` and `nodes` to record; everything if it is not given.
+
+    It stands still until somebody waits: `request`, `sleep` or `run_until`.
+
+    Errors: ConfigError for a setting or profile, InvalidFaultError for a fault.
+    """
+
+    def __init__(
+        self,
+        name: str = "requests",
+        *,
+        seed: int = 0,
+        profile: str | KafkaProfile = "1.0",
+        faults: Iterable[Fault] = (),
+        record: dict[str, Iterable[str]] | None = None,
+        **settings: object,
+    ) -> None:
+        self.profile = profile_of(profile)
+        self.settings, self.broker_config = settings_of(self.profile, settings)
+        self.seed = seed
+        self.faults = tuple(faults)
+        self.loop = EventLoop(
+            max_time_ms=self.settings.max_time_ms, max_events=self.settings.max_events
+        )
+        self.processes = Processes(self.loop)
+        self.trace = Trace(self._run_id(name, settings), **(record or {}))
+        low_ms = self.settings.latency_ms
+        self.network = Network(
+            self.processes,
+            MessageJournal(self.trace),
+            random=self.random_for("network"),
+            latency_ms=(low_ms, low_ms + self.settings.latency_jitter_ms),
+            loss=self.settings.loss_per_million / 1_000_000,
+        )
+        self.broker_names = [f"broker-{number}" for number in range(self.settings.brokers)]
+        self.cluster = Cluster(self.broker_names, config=self.broker_config)
+        self._brokers = BrokerStarter(self)
+        self.processes.on_kill.append(self._brokers.on_crash)
+        for each in self.broker_names:
+            self._brokers.start(each)
+        self._requesters: dict[Node, Requester] = {}
+        self._inject_faults()
+
+    def random_for(self, purpose: str) -> random.Random:
+        """Give chance for one purpose, so that one more draw here shifts nothing elsewhere."""
+        return random.Random(f"{self.seed}/{purpose}")
+
+    # Time.
+
+    @property
+    def now_ms(self) -> int:
+        """The virtual time, from 0 at the start."""
+        return self.loop.now_ms
+
+    def run_until(self, time_ms: int) -> None:
+        """Let everything happen that is due by then."""
+        self.loop.run_until(time_ms)
+
+    def sleep(self, ms: int) -> None:
+        """Let time pass: for the process that calls, or for the caller that drives."""
+        self.processes.sleep(ms)
+
+    # Asking.
+
+    def node(self, name: str) -> Node:
+        """Find a node; one that is not there yet, or has crashed as a client, is started."""
+        node = self.loop.nodes.get(name)
+        if node is None or (not node.alive and name not in self.broker_names):
+            node = self.loop.add_node(name)
+        return node
+
+    def request(
+        self,
+        node: str,
+        message: Request,
+        *,
+        client: str | None = None,
+        timeout_ms: int | None = None,
+    ) -> Response:
+        """Send a request to a broker and wait, in virtual time, for the answer.
+
+        client: whose request it is; by default that of the process that calls.
+        DisconnectError if the connection or the broker dies first, RequestTimeoutError after
+        `timeout_ms`; InvalidRequestError for a request that no client could send.
+        """
+        return self.send(node, message, client=client).wait(timeout_ms)
+
+    def send(self, node: str, message: Request, *, client: str | None = None) -> PendingRequest:
+        """Send a request to a broker and go on; `wait` on what it gives."""
+        if node not in self.broker_names:
+            brokers = ", ".join(self.broker_names)
+            raise IllegalArgumentError(f"{node!r} is no broker: {brokers} are")
+        if not isinstance(message, Request):
+            raise IllegalArgumentError(f"{message!r} is no request: see kafkalearn.protocol")
+        process = getcurrent()
+        if client is None and isinstance(process, Process):
+            sender = process.node
+        else:
+            sender = self.node(client or SCRIPT)
+        if sender not in self._requesters:
+            self._requesters[sender] = Requester(self.processes, self.network, node=sender)
+        return self._requesters[sender].send(self.loop.nodes[node], message)
+
+    def spawn(self, function: Callable[[], object], *, node: str, name: str = "script") -> Process:
+        """Run a function as a process of a client node; its waiting takes virtual time only."""
+        return self.processes.spawn(function, node=self.node(node), name=name)
+
+    def coordinator_of(self, group_id: str) -> str:
+        """Say which broker coordinates a group now; IllegalStateError if none does."""
+        number = self._brokers.store.partition_for(group_id)
+        partition = self.cluster.find(TopicPartition(GROUP_METADATA_TOPIC_NAME, number))
+        if partition is None or partition.leader is None:
+            raise IllegalStateError(f"group {group_id} has no coordinator: no broker is up")
+        return partition.leader
+
+    # Faults by hand.
+
+    def crash(self, node: str) -> None:
+        """Let a node stop as at a loss of power."""
+        existing = self._existing(node)
+        self._record_fault(self.now_ms, Crash(node, self.now_ms))
+        self.processes.kill(existing)
+
+    def restart(self, node: str) -> None:
+        """Start a broker again that crashed."""
+        if self._existing(node).alive:
+            raise IllegalStateError(f"{node} is up: only one that crashed can be started again")
+        self._record_fault(self.now_ms, Restart(node, self.now_ms))
+        self._brokers.start(node)
+
+    def freeze(self, node: str, for_ms: int) -> None:
+        """Let a node stand still for a while."""
+        existing = self._existing(node)
+        self._record_fault(self.now_ms, Freeze(node, self.now_ms, for_ms))
+        self.processes.freeze(existing, self.now_ms + for_ms)
+
+    def dispose(self) -> None:
+        """End the run; see Processes.dispose."""
+        self.processes.dispose()
+
+    def _existing(self, name: str) -> Node:
+        if name not in self.loop.nodes:
+            raise IllegalArgumentError(f"there is no {name}: {', '.join(self.loop.nodes)} are")
+        return self.loop.nodes[name]
+
+    def _inject_faults(self) -> None:
+        for fault in self.faults:
+            if isinstance(fault, AnswerWithError):
+                Errors.of(fault.error)
+            for name in (getattr(fault, "node", None), getattr(fault, "other", None)):
+                if (
+                    name is not None
+                    and name.startswith("broker-")
+                    and name not in self.broker_names
+                ):
+                    brokers = ", ".join(self.broker_names)
+                    raise InvalidFaultError(f"{fault} names {name}: the brokers are {brokers}")
+        FaultInjector(
+            self.faults,
+            self.network,
+            record=self._record_fault,
+            on_restart=self._restart_node,
+            error_response=lambda request, error: request.get_error_response(Errors.of(error)),
+        )
+
+    def _restart_node(self, name: str) -> None:
+        if name in self.broker_names:
+            self._brokers.start(name)
+        else:
+            self.loop.add_node(name)
+
+    def _record_fault(self, time_ms: int, fault: Fault) -> None:
+        told: dict[str, Any] = asdict(fault)
+        self.trace.record(
+            "fault",
+            time_ms,
+            told.get("node") or "network",
+            api=told.get("api"),
+            peer=told.get("other"),
+            error=told.get("error"),
+            detail={"fault": fault.kind}
+            | {key: told[key] for key in ("for_ms", "by_ms") if key in told},
+        )
+
+    def _run_id(self, name: str, settings: dict[str, object]) -> str:
+        parts = [name, f"profile={self.profile.release}", f"seed={self.seed}"]
+        parts += [f"{key}={json.dumps(value)}" for key, value in settings.items()]
+        return " ".join(parts) + (f" faults={to_text(self.faults)}" if self.faults else "")

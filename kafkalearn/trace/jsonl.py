@@ -1,0 +1,174 @@
+"""A trace as JSON Lines: one object an event, absent columns left out, detail nested.
+
+Numbers come first, then text, then detail: a run repeats the same text a million times, so it is
+written and read as one piece. Any other order, and any spaces, can be read as well, only slower.
+A trace without events is one line that holds its run_id alone.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from operator import itemgetter
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from kafkalearn.trace.event import (
+    COLUMNS,
+    NUMBERS,
+    TEXTS,
+    DamagedTraceError,
+    Row,
+    TraceError,
+    detail_text,
+    json_object,
+)
+from kafkalearn.trace.rows import Rows, refuse_columns, refuse_types
+
+_dumps = json.JSONEncoder(ensure_ascii=False).encode
+_RUN_ID, _DETAIL = ',"run_id":', ',"detail":'
+_NUMBER_KEYS = [f',"{name}":' for name in NUMBERS[1:]]
+_numbers_of = itemgetter(*(list(COLUMNS).index(name) - 2 for name in NUMBERS[1:]))
+_texts_of = itemgetter(*(list(COLUMNS).index(name) - 2 for name in TEXTS[1:]))
+
+
+class DamagedLine(NamedTuple):
+    """A line that holds no event of this run, and why."""
+
+    line: int
+    why: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.why}"
+
+
+@contextmanager
+def written_beside(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a path to write to, which takes the place of `path` only when all went well."""
+    target = Path(path).resolve()
+    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        yield beside
+        beside.replace(target)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def write(
+    target: str | os.PathLike[str] | IO[str], run_id: str, *, seqs: Sequence[int], rows: list[Row]
+) -> None:
+    """Write to a path, or to a text file that is open."""
+    lines = _lines(run_id, seqs, rows) if rows else iter([f'{{"run_id":{_dumps(run_id)}}}\n'])
+    if not isinstance(target, str | os.PathLike):
+        target.writelines(lines)
+        return
+    with written_beside(target) as beside, beside.open("wb") as file:
+        try:
+            file.writelines(map(str.encode, lines))
+        except UnicodeEncodeError as error:
+            raise TraceError(f"UTF-8 cannot hold {error.object!a}: {error.reason}") from None
+
+
+def _lines(run_id: str, seqs: Sequence[int], rows: list[Row]) -> Iterator[str]:
+    known: dict[tuple[Any, ...], str] = {}
+    for seq, row in zip(seqs, rows, strict=True):
+        texts, detail = _texts_of(row), row[-1]
+        try:
+            if texts not in known:
+                refuse_types((run_id, seq, *row))
+                known[texts] = _piece((run_id, *texts))
+            numbers = [
+                f"{key}{number:d}"
+                for key, number in zip(_NUMBER_KEYS, _numbers_of(row), strict=True)
+                if number is not None
+            ]
+        except (TypeError, ValueError):
+            refuse_types((run_id, seq, *row))
+            raise
+        end = "}\n" if detail is None else f"{_DETAIL}{detail}}}\n"
+        yield f'{{"seq":{seq}{"".join(numbers)}{known[texts]}{end}'
+
+
+def _piece(texts: tuple[Any, ...]) -> str:
+    there = zip(TEXTS, texts, strict=True)
+    return "".join(f',"{name}":{_dumps(text)}' for name, text in there if text is not None)
+
+
+def read(
+    source: str | os.PathLike[str] | IO[str] | IO[bytes], *, skip: bool
+) -> tuple[Rows, list[DamagedLine]]:
+    """Read from a path or an open file; with `skip` damaged lines are left out and given back.
+
+    DamagedTraceError names the first damaged line, or says that no line holds an event.
+    """
+    if not isinstance(source, str | os.PathLike):
+        return _read(source, skip)
+    with open(source, "rb") as file:
+        return _read(file, skip)
+
+
+def _read(lines: Iterable[str | bytes], skip: bool) -> tuple[Rows, list[DamagedLine]]:
+    reader = _Reader()
+    damaged = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            if text := (line if isinstance(line, str) else line.decode()).strip():
+                reader.take(text)
+        except ValueError as error:
+            damaged.append(DamagedLine(number, str(error)))
+            if not skip:
+                raise DamagedTraceError(str(damaged[0])) from None
+    if reader.rows.run_id is None:
+        why = f" ({damaged[0]})" if damaged else ""
+        raise DamagedTraceError(f"no line holds an event{why}")
+    return reader.rows, damaged
+
+
+class _Reader:
+    """Takes line by line; what came before is looked up and not parsed again."""
+
+    def __init__(self) -> None:
+        self.rows = Rows()
+        self._pieces: dict[str, tuple[Any, ...]] = {}
+        self._layouts: set[tuple[object, ...]] = set()  # names of numbers, and their types
+
+    def take(self, line: str) -> None:
+        """Take the event of a line; TraceError says why it holds none."""
+        cut = line.find(_RUN_ID)
+        stop = line.find(_DETAIL, cut)
+        piece = line[cut:stop]
+        texts = self._pieces.get(piece)
+        if texts is not None and line[-1] == "}":
+            detail = None if stop < 0 else line[stop + len(_DETAIL) : -1]
+            try:
+                numbers = json_object(line[:cut] + "}")
+                if detail is not None:
+                    json_object(detail)
+            except TraceError:
+                numbers = {}
+            if _layout(numbers) in self._layouts:
+                self.rows.add(tuple(map(numbers.get, NUMBERS)), texts, detail=detail)
+                return
+        self._take_whole(json_object(line), piece)
+
+    def _take_whole(self, event: dict[str, Any], piece: str) -> None:
+        refuse_columns(list(event))
+        if len(event) == 1 and isinstance(event.get("run_id"), str):
+            self.rows.name(event["run_id"])
+            return
+        detail = event.pop("detail", None)
+        refuse_types((*map(event.get, COLUMNS),))
+        texts = tuple(map(event.get, TEXTS))
+        self.rows.add(
+            tuple(map(event.get, NUMBERS)),
+            texts,
+            detail=None if detail is None else detail_text(detail),
+        )
+        numbers = {name: value for name, value in event.items() if name in NUMBERS}
+        self._layouts.add(_layout(numbers))
+        if piece == _piece(texts):
+            self._pieces[piece] = texts
+
+
+def _layout(numbers: dict[str, Any]) -> tuple[object, ...]:
+    return (*numbers, *map(type, numbers.values()))

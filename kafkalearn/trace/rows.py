@@ -1,0 +1,74 @@
+"""Rows that come from outside: each is checked before a trace holds it."""
+
+from typing import Any
+
+from kafkalearn.trace.event import COLUMNS, DamagedTraceError, Row, TraceError, type_error
+from kafkalearn.trace.kind import KINDS
+from kafkalearn.trace.text import short
+
+
+class Rows:
+    """The rows of one run so far, with their places in it.
+
+    Text that comes again is kept once: files repeat the same names a million times.
+    """
+
+    def __init__(self) -> None:
+        self.run_id: str | None = None
+        self.seqs: list[int] = []
+        self.rows: list[Row] = []
+        self._last = -1
+        self._known: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+
+    def add(self, numbers: tuple[Any, ...], texts: tuple[Any, ...], *, detail: str | None) -> None:
+        """Take the values of NUMBERS and TEXTS, of the right types, and detail as JSON text.
+
+        DamagedTraceError for an unknown kind, another run, and a seq that does not rise.
+        """
+        seq, time_ms, correlation_id, generation, partition, offset = numbers
+        known = self._known.setdefault(texts, texts)
+        run_id, node, kind, api, peer, group_id, member_id, topic, error = known
+        if kind not in KINDS:
+            raise DamagedTraceError(no_kind(kind))
+        if run_id != self.run_id:
+            self.name(run_id)
+        if seq <= self._last:
+            after = f" after {self._last}" if self.rows else ""
+            raise DamagedTraceError(f"seq is {seq}{after}: it starts at 0 and only rises")
+        # fmt: off
+        self.rows.append((
+            time_ms, node, kind, api, peer, correlation_id, group_id, member_id, generation,
+            topic, partition, offset, error, detail,
+        ))
+        # fmt: on
+        self.seqs.append(seq)
+        self._last = seq
+
+    def name(self, run_id: str) -> None:
+        """Name the run, or refuse another name than it has."""
+        if self.run_id not in (None, run_id):
+            raise DamagedTraceError(
+                f"run_id is {short(run_id)} after {short(self.run_id)}: a trace is one run, so "
+                "select one first"
+            )
+        self.run_id = run_id
+
+
+def no_kind(kind: object) -> str:
+    """Say that this is no kind of event."""
+    return f"{short(kind)} is no kind of event: {', '.join(KINDS)} are allowed"
+
+
+def refuse_types(values: tuple[Any, ...]) -> None:
+    """TraceError if a column holds a value that it cannot."""
+    for column, value in zip(COLUMNS, values, strict=True):
+        if wrong := type_error(column, value):
+            raise TraceError(wrong)
+
+
+def refuse_columns(names: list[str]) -> None:
+    """TraceError if a name is no column. One that may be absent may be missing."""
+    if unknown := [name for name in names if name not in COLUMNS]:
+        raise DamagedTraceError(
+            f"{short(unknown[0])} is no column of a trace: {', '.join(COLUMNS)} are"
+        )

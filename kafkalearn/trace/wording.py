@@ -1,0 +1,177 @@
+"""What is said of each kind of event and each request, in each language.
+
+A sentence begins with the node that acted; a template is what follows. ``{name}`` is a column or a
+key of the detail, ``{count:record}`` a number with its noun, ``{request}`` what was asked for.
+``[…]`` is left out when a name in it is absent, false or empty; ``{?name}`` only asks for that.
+"""
+
+from typing import NamedTuple
+
+
+class Wording(NamedTuple):
+    """One language.
+
+    other_request: for an api that `requests` does not know.
+    pair: what follows a request, so that its answer can be found.
+    terms: how words that the program itself puts into a detail are said.
+    """
+
+    kinds: dict[str, str]
+    requests: dict[str, str]
+    other_request: str
+    pair: str
+    terms: dict[str, str]
+    separator: str
+    more: str
+    nothing: str
+
+
+ENGLISH = Wording(
+    kinds={
+        "send": "asks {peer} {request}",
+        "receive": "is asked by {peer} {request}",
+        "respond": "answers {peer}, which asked {request}[: {error}][; {branch}]",
+        "response": "hears from {peer}, which it asked {request}[: {error}]",
+        "dropped": "never gets[ the {message}] from {peer}[ ({reason})]: asked {request}",
+        "poll": "polls[, waiting up to {timeout_ms} ms][: {step}]",
+        "records_returned": "gets {count:record} of {topic}-{partition} from offset {offset} on",
+        "processed": "has processed offset {offset} of {topic}-{partition}[ into {sink}]",
+        "position": "will read {topic}-{partition} from offset {offset} on"
+        "[{?paused}, but it is paused][: {reason}]",
+        "commit": "commits offset {offset} of {topic}-{partition}[ ({mode})]"
+        "[ in group {group_id}][, generation {generation}][, which fails: {error}]",
+        "client_state": "goes from {from} to {to}[ in group {group_id}][, generation {generation}]"
+        "[: {reason}]",
+        "assigned": "is given {partitions}[ in group {group_id}][, generation {generation}]",
+        "revoked": "gives up {partitions}[ in group {group_id}][, generation {generation}]"
+        "[{?lost}, perhaps another's by now][: {reason}]",
+        "group_state": "moves group {group_id} from {from} to {to}[, generation {generation}]"
+        "[: {reason}][; members {members}][; leader {leader}][; assignor {protocol}]"
+        "[; waiting to join: {waiting_join}][; waiting to sync: {waiting_sync}]",
+        "member_joined": "takes {member_id} into group {group_id}"
+        "[ as static member {instance_id}][{?pending}, once it joins with this id]",
+        "member_removed": "removes {member_id} from group {group_id}[: {reason}]",
+        "offset_stored": "stores offset {offset} of {topic}-{partition} for group {group_id}"
+        "[, noting {metadata}]",
+        "offset_expired": "forgets group {group_id}'s offset of {topic}-{partition}"
+        "[, which was {offset}][: {reason}]",
+        "group_loaded": "loads group {group_id}[ from {topic}-{partition}]"
+        "[, generation {generation}][, {to}][; members {members}]",
+        "group_unloaded": "no longer coordinates group {group_id}[: {reason}]",
+        "append": "appends {count:record} to {topic}-{partition} at offset {offset}",
+        "retention": "keeps {topic}-{partition} from offset {offset} on only[: {reason}]",
+        "leader_elected": "leads {topic}-{partition} from now on[, after {previous}]",
+        "topic_changed": "hears that topic {topic} was {change}[: {count:partition}]",
+        "fault": "meets a fault: {fault}[ for {for_ms} ms][ by {by_ms} ms][ ({api})]"
+        "[ with {peer}][: {error}]",
+    },
+    requests={
+        "FindCoordinator": "for the coordinator[ of group {group_id}]",
+        "JoinGroup": "to let it join[ group {group_id}]",
+        "SyncGroup": "for its assignment[ in group {group_id}]",
+        "Heartbeat": "whether it is still a member[ of group {group_id}]",
+        "LeaveGroup": "to let it leave[ group {group_id}]",
+        "OffsetCommit": "to store offsets[ of group {group_id}]",
+        "OffsetFetch": "for the committed offsets[ of group {group_id}]",
+        "DescribeGroups": "to describe groups[: {group_id}]",
+        "ListGroups": "which groups it coordinates",
+        "DeleteGroups": "to delete groups[: {group_id}]",
+        "Metadata": "which topics, partitions and leaders there are",
+        "Fetch": "for records",
+        "ListOffsets": "which offsets belong to certain times",
+        "Produce": "to append records",
+        "CreateTopics": "to create topics",
+        "DeleteTopics": "to delete topics",
+        "CreatePartitions": "to add partitions",
+    },
+    other_request="something else",
+    pair=" ({api}[, correlation {correlation_id}])",
+    terms={"partitions_added": "extended", "cut_off": "cut off", "answer_with_error": "an error"},
+    separator=", ",
+    more=" and {} more",
+    nothing="nothing",
+)
+
+CHINESE = Wording(
+    kinds={
+        "send": "向 {peer} 发送请求：{request}",
+        "receive": "收到 {peer} 的请求：{request}",
+        "respond": "答复 {peer} 的请求：{request}[：{error}][；{branch}]",
+        "response": "收到 {peer} 的答复：{request}[：{error}]",
+        "dropped": "未收到 {peer} 的[{message}]消息[（{reason}）]：{request}",
+        "poll": "调用 poll()[，最多等待 {timeout_ms} ms][：{step}]",
+        "records_returned": "取得 {topic}-{partition} 的 {count} 条消息，从 offset {offset} 开始",
+        "processed": "处理完 {topic}-{partition} 的 offset {offset}[，写入 {sink}]",
+        "position": "将从 offset {offset} 开始读取 {topic}-{partition}"
+        "[{?paused}，但已暂停][：{reason}]",
+        "commit": "提交 {topic}-{partition} 的 offset {offset}[（{mode}）]"
+        "[，消费组 {group_id}][，generation {generation}][，失败：{error}]",
+        "client_state": "的状态从 {from} 变为 {to}[，消费组 {group_id}][，generation {generation}]"
+        "[：{reason}]",
+        "assigned": "分配到分区：{partitions}[，消费组 {group_id}][，generation {generation}]",
+        "revoked": "放弃分区：{partitions}[，消费组 {group_id}][，generation {generation}]"
+        "[{?lost}，可能已属于其他成员][：{reason}]",
+        "group_state": "将消费组 {group_id} 的状态从 {from} 变为 {to}"
+        "[，generation {generation}][：{reason}][；成员 {members}][；leader {leader}]"
+        "[；分配策略 {protocol}][；等待加入组：{waiting_join}][；等待同步组：{waiting_sync}]",
+        "member_joined": "将成员 {member_id} 加入消费组 {group_id}"
+        "[，静态成员 {instance_id}][{?pending}，待它用此 id 加入]",
+        "member_removed": "将成员 {member_id} 移出消费组 {group_id}[：{reason}]",
+        "offset_stored": "为消费组 {group_id} 保存 {topic}-{partition} 的 offset {offset}"
+        "[，附注 {metadata}]",
+        "offset_expired": "删除消费组 {group_id} 在 {topic}-{partition} 的 offset[ {offset}]"
+        "[：{reason}]",
+        "group_loaded": "[从 {topic}-{partition} ]加载消费组 {group_id}"
+        "[，generation {generation}][，{to}][；成员 {members}]",
+        "group_unloaded": "不再是消费组 {group_id} 的 GroupCoordinator[：{reason}]",
+        "append": "向 {topic}-{partition} 追加 {count} 条消息，从 offset {offset} 开始",
+        "retention": "只保留 {topic}-{partition} 从 offset {offset} 开始的消息[：{reason}]",
+        "leader_elected": "成为 {topic}-{partition} 的 leader[，接替 {previous}]",
+        "topic_changed": "得知 topic {topic} {change}[：{count} 个分区]",
+        "fault": "发生故障：{fault}[，持续 {for_ms} ms][，推迟 {by_ms} ms][（{api}）]"
+        "[，对方 {peer}][：{error}]",
+    },
+    requests={
+        "FindCoordinator": "查找消费组[ {group_id} ]的 GroupCoordinator",
+        "JoinGroup": "加入消费组[ {group_id}]",
+        "SyncGroup": "同步组，获取在消费组[ {group_id} ]中的分区分配",
+        "Heartbeat": "心跳，确认仍属于消费组[ {group_id}]",
+        "LeaveGroup": "离开消费组[ {group_id}]",
+        "OffsetCommit": "提交消费组[ {group_id} ]的 offset",
+        "OffsetFetch": "查询消费组[ {group_id} ]已提交的 offset",
+        "DescribeGroups": "查询消费组[ {group_id} ]的详细信息",
+        "ListGroups": "列出它管理的消费组",
+        "DeleteGroups": "删除消费组[ {group_id}]",
+        "Metadata": "获取 topic、分区和 leader 的元数据",
+        "Fetch": "拉取数据",
+        "ListOffsets": "查询某些时间对应的 offset",
+        "Produce": "追加消息",
+        "CreateTopics": "创建 topic",
+        "DeleteTopics": "删除 topic",
+        "CreatePartitions": "增加分区",
+    },
+    other_request="其他请求",
+    pair="（{api}[，correlation {correlation_id}]）",
+    terms={
+        "request": "请求",
+        "response": "答复",
+        "sync": "同步",
+        "async": "异步",
+        "auto": "自动",
+        "created": "已创建",
+        "deleted": "已删除",
+        "partitions_added": "已增加分区",
+        "crash": "崩溃",
+        "restart": "重启",
+        "freeze": "停顿",
+        "cut_of": "网络隔离",
+        "drop": "消息丢失",
+        "delay": "消息延迟",
+        "answer_with_error": "返回错误",
+    },
+    separator="、",
+    more=" 等，另有 {} 项",
+    nothing="无",
+)
+
+LANGUAGES: dict[str, Wording] = {"en": ENGLISH, "zh": CHINESE}
