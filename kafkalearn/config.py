@@ -7,7 +7,7 @@ Source: org.apache.kafka.common.config.ConfigDef (3.9).
 """
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import Field, field, fields
 from typing import Any, TypeVar
 
@@ -45,13 +45,19 @@ def configure(kind: type[Config], release: Release, *, given: Mapping[str, objec
     known = {each.name: each for each in fields(kind)}  # type: ignore[arg-type]
     values = {name: _default(each, release) for name, each in known.items()}
     for key, value in given.items():
-        name = key.replace(".", "_")
-        if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(known)}"
-            raise ConfigError(f"{key} is no setting of {kind.__name__}: {hint}")
+        name = name_of(key, known, of=kind.__name__)
         values[name] = _checked(known[name], value)
     return kind(**values)
+
+
+def name_of(key: str, known: Collection[str], *, of: str) -> str:
+    """Turn a key with dots or without into a field's name; ConfigError if there is none."""
+    name = key.replace(".", "_")
+    if name not in known:
+        close = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(sorted(known))}"
+        raise ConfigError(f"{key} is no setting of {of}: {hint}")
+    return name
 
 
 def _default(each: Field[Any], release: Release) -> object:

@@ -6,10 +6,10 @@ Code asks a switch, never the release. A switch that is not given has the newest
 Source: the coordinators of Kafka 0.10.1.1, 1.0.2, 2.3.1, 2.4.0 and of trunk before 4.0.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from kafkalearn.config import Release, release_of
-from kafkalearn.errors import ConfigError
+from kafkalearn.errors import ConfigError, Errors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +26,9 @@ class KafkaProfile:
     """A first join without protocols is INCONSISTENT_GROUP_PROTOCOL, not an unknown error (1.0)."""
     completing_rebalance_name: str = "CompletingRebalance"
     """How the state between join and sync is called: AwaitingSync up to 1.0."""
-    sync_knows_loading: bool = True
-    """A sync while the group is being loaded is REBALANCE_IN_PROGRESS (2.0)."""
+    sync_while_loading: Errors = Errors.COORDINATOR_LOAD_IN_PROGRESS
+    """A sync while the group is read: UNKNOWN_MEMBER_ID before 2.0, then REBALANCE_IN_PROGRESS,
+    since older clients did not expect COORDINATOR_LOAD_IN_PROGRESS (4.0)."""
     delete_groups: bool = True
     """DeleteGroups exists (1.1, KIP-229)."""
     group_id_checked_everywhere: bool = True
@@ -54,7 +55,8 @@ class KafkaProfile:
     sync_names_protocol: bool = True
     """SyncGroup carries protocol type and name, and they are checked (2.5, KIP-559)."""
     static_restart_rebalances: bool = True
-    """A static member that restarts while others sync, or changes the vote, rebalances (2.5)."""
+    """A static member that restarts while others sync, or changes the vote, rebalances; else its
+    new id is stored at once, so that a failover does not bring the old one back (2.5 to 2.7)."""
     heartbeat_ok_in_completing_rebalance: bool = True
     """A heartbeat between join and sync is NONE and restarts the session (2.6.1, KAFKA-10134)."""
     list_groups_states: bool = True
@@ -68,6 +70,9 @@ class KafkaProfile:
     refused_offset_is_forgotten: bool = True
     """An offset refused for its metadata, in a commit that is otherwise accepted, leaves nothing
     behind; it used to keep the group from ever being removed (3.8)."""
+    cleanup_waits_for_check: bool = True
+    """When a topic goes with its offsets, Empty groups without others stay until the next check
+    for old offsets (4.0)."""
     sync_in_stable_keeps_session: bool = True
     """A sync of a Stable group does not restart the session timer (4.0)."""
     leave_in_one_step: bool = True
@@ -84,6 +89,16 @@ class KafkaProfile:
         """The release as numbers: for defaults of settings, never for rules."""
         return release_of(self.release)
 
+    def __str__(self) -> str:
+        """Read like ``1.0``, with the switches that differ from that release's, if any do."""
+        preset = PROFILES.get(self.release)
+        changed = [
+            f"+{each.name}={getattr(self, each.name)}"
+            for each in fields(self)
+            if preset is None or getattr(self, each.name) != getattr(preset, each.name)
+        ]
+        return self.release + "".join(changed)
+
     def state_name(self, name: str) -> str:
         """Say a group's state as this release calls it."""
         return self.completing_rebalance_name if name == "AwaitingSync" else name
@@ -96,6 +111,7 @@ KAFKA_2_4 = replace(
     KAFKA_4_0,
     release="2.4",
     empty_group_extends_delay=False,
+    sync_while_loading=Errors.REBALANCE_IN_PROGRESS,
     sync_names_protocol=False,
     static_restart_rebalances=False,
     heartbeat_ok_in_completing_rebalance=False,
@@ -104,6 +120,7 @@ KAFKA_2_4 = replace(
     skip_assignment=False,
     rejoin_updates_timeouts=False,
     refused_offset_is_forgotten=False,
+    cleanup_waits_for_check=False,
     sync_in_stable_keeps_session=False,
     leave_in_one_step=False,
     describe_shows_assignment=False,
@@ -122,7 +139,7 @@ KAFKA_1_0 = replace(
     KAFKA_2_3,
     release="1.0",
     completing_rebalance_name="AwaitingSync",
-    sync_knows_loading=False,
+    sync_while_loading=Errors.UNKNOWN_MEMBER_ID,
     delete_groups=False,
     group_id_checked_everywhere=False,
     offsets_expire_from_empty=False,

@@ -50,7 +50,8 @@ class Cluster:
         self.nodes = tuple(nodes)
         self.config = config
         self.topics: dict[str, Topic] = {}
-        self._brokers: dict[str, Broker] = {}
+        self._brokers: dict[str, Broker] = {}  # those that hear what they are told
+        self._living: set[str] = set()  # those that nobody has missed yet
         self._placed = 0  # how many partitions got a leader in turn
         offsets_topic = Topic(GROUP_METADATA_TOPIC_NAME, {}, [])
         for index in range(config.offsets_topic_num_partitions):
@@ -61,8 +62,8 @@ class Cluster:
 
     @property
     def living_brokers(self) -> list[str]:
-        """The names of the brokers that are up, in ring order."""
-        return [node for node in self.nodes if node in self._brokers]
+        """The names of the brokers that count as up, in ring order."""
+        return [node for node in self.nodes if node in self._living]
 
     def find(self, topic_partition: TopicPartition) -> Partition | None:
         """Find a partition, if there is one."""
@@ -90,10 +91,8 @@ class Cluster:
         if partition.leader in self._brokers:
             topic, number = partition.topic_partition
             detail = {"count": len(records), "timestamp_ms": records[0].timestamp_ms}
-            leader = self._brokers[partition.leader]
-            leader.record(
-                "append", now_ms, topic=topic, partition=number, offset=base_offset, detail=detail
-            )
+            leader, where = self._brokers[partition.leader], {"topic": topic, "partition": number}
+            leader.record("append", now_ms, **where, offset=base_offset, detail=detail)
             leader.log_changed(partition, now_ms)
         return base_offset
 
@@ -125,7 +124,8 @@ class Cluster:
                 self._brokers[leader].resign(partitions, now_ms)
         gone = [partition.topic_partition for partition in topic.partitions]
         for node in self.living_brokers:
-            self._brokers[node].topic_deleted(gone, now_ms)
+            if node in self._brokers:
+                self._brokers[node].topic_deleted(gone, now_ms)
 
     def _grow(self, topic: Topic, total_count: int, *, change: str, now_ms: int) -> None:
         retention_ms = topic.configs.get("retention.ms", self.config.log_retention_ms)
@@ -144,31 +144,37 @@ class Cluster:
         self._tell_leaders(new, now_ms)
 
     def _record_change(self, name: str, detail: Mapping[str, object], now_ms: int) -> None:
-        living = self.living_brokers
-        if not living:
+        up = next((node for node in self.nodes if node in self._brokers), None)
+        if up is None:
             raise IllegalStateError(f"topic {name} cannot be {detail['change']}: no broker is up")
-        self._brokers[living[0]].record("topic_changed", now_ms, topic=name, detail=detail)
+        self._brokers[up].record("topic_changed", now_ms, topic=name, detail=detail)
 
     # Leaders.
 
     def broker_up(self, node: str, broker: "Broker", *, now_ms: int) -> None:
         """Let a broker in: it leads what nobody leads. What it led before its crash moved on."""
-        if node not in self.nodes or node in self._brokers:
-            problem = "is up already" if node in self._brokers else "is not of this cluster"
+        if node not in self.nodes or node in self._living:
+            problem = "is up already" if node in self._living else "is not of this cluster"
             raise IllegalStateError(f"{node} {problem}: the brokers are {', '.join(self.nodes)}")
         self._brokers[node] = broker
+        self._living.add(node)
         for partition in self._partitions():
             if partition.leader is None:
                 self._elect(partition, node, now_ms)
         self._tell_leaders(self.led_by(node), now_ms)
 
+    def broker_lost(self, node: str) -> None:
+        """Tell a broker that crashed nothing any more. It counts as up until broker_down."""
+        self._brokers.pop(node, None)
+
     def broker_down(self, node: str, *, now_ms: int) -> None:
         """Notice a crash: the next living broker in the ring leads what this one led."""
         self._check_is_up(node)
-        del self._brokers[node]
+        self.broker_lost(node)
+        self._living.remove(node)
         place = self.nodes.index(node)
         ring = self.nodes[place + 1 :] + self.nodes[:place]
-        successor = next((each for each in ring if each in self._brokers), None)
+        successor = next((each for each in ring if each in self._living), None)
         moved = self.led_by(node)
         for partition in moved:
             self._elect(partition, successor, now_ms)
@@ -189,17 +195,15 @@ class Cluster:
         return [each for topic in self.topics.values() for each in topic.partitions]
 
     def _check_is_up(self, node: str) -> None:
-        if node not in self._brokers:
+        if node not in self._living:
             living = ", ".join(self.living_brokers) or "none"
-            raise IllegalStateError(
-                f"{node} is not up: of the brokers of this cluster, {living} are"
-            )
+            raise IllegalStateError(f"{node} is not up: of the brokers, {living} are")
 
     def _elect(self, partition: Partition, node: str | None, now_ms: int) -> None:
         previous, partition.leader = partition.leader, node
-        # Fifty empty partitions of the offsets topic move with each crash, and concern nobody.
+        # Empty partitions of the offsets topic move by the dozen, and concern nobody.
         silent = is_internal(partition.topic_partition.topic) and not partition.log.log_end_offset
-        if node is not None and not silent:
+        if node in self._brokers and not silent:
             topic, number = partition.topic_partition
             detail = None if previous is None else {"previous": previous}
             self._brokers[node].record(

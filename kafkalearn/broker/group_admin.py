@@ -35,7 +35,7 @@ class GroupAdmin:
         self, request: DescribeGroupsRequest, now_ms: int, reply: Reply
     ) -> None:
         """Tell each group's state and members; one that does not exist is Dead, without error."""
-        found = [(each, self._groups.find(each, names_member=False)) for each in request.groups]
+        found = [(each, self._groups.find_to_show(each)) for each in request.groups]
         groups = [_describe(group_id, each, self._profile) for group_id, each in found]
         reply(DescribeGroupsResponse(groups=tuple(groups)))
 
@@ -50,17 +50,15 @@ class GroupAdmin:
             for each in self._groups.all()
             if _is_seen(each, self._profile)
         ]
-        wanted = {GroupState.of(name) for name in request.states_filter}
-        groups = [
-            each for each in listed if not wanted or GroupState.of(each.group_state) in wanted
-        ]
+        wanted = request.states_filter
+        groups = [each for each in listed if not wanted or each.group_state in wanted]
         reply(ListGroupsResponse(error_code=loading, groups=tuple(groups)))
 
     def handle_delete_groups(self, request: DeleteGroupsRequest, now_ms: int, reply: Reply) -> None:
         """Forget Empty groups with their offsets."""
         results = {}
         for group_id in request.groups_names:
-            found = self._groups.find(group_id, names_member=False)
+            found = self._groups.find_to_show(group_id)
             if isinstance(found, Errors):
                 results[group_id] = found
             elif not found.is_in(GroupState.EMPTY):

@@ -44,16 +44,17 @@ class GroupCache:
         self.started_ms = 0
         self.is_active = False
 
-    def find(self, group_id: str, *, names_member: bool = True) -> GroupMetadata | Errors:
+    def find(self, group_id: str, *, needs_id: bool = False) -> GroupMetadata | Errors:
         """Find a group that is not Dead, or say why not; GROUP_ID_NOT_FOUND if it does not exist.
 
-        These are the checks before everything else. names_member: False for requests that Kafka
-        also takes for the empty group id.
+        These are the checks before everything else. needs_id: whether an empty group id is refused;
+        Kafka lets it pass where only offsets are stored. Differs from 2.0 to 3.9: those refuse it
+        even before they look whether the coordinator is active.
         """
-        if names_member and not group_id and self._profile.group_id_checked_everywhere:
-            return Errors.INVALID_GROUP_ID
         if not self.is_active:
             return Errors.COORDINATOR_NOT_AVAILABLE
+        if needs_id and not group_id:
+            return Errors.INVALID_GROUP_ID
         group = self._groups.get(group_id)
         if group is None:
             return self._why_not_here(group_id)
@@ -61,6 +62,13 @@ class GroupCache:
             moves = self._profile.dead_group_moves
             return Errors.COORDINATOR_NOT_AVAILABLE if moves else Errors.UNKNOWN_MEMBER_ID
         return group
+
+    def find_to_show(self, group_id: str) -> GroupMetadata | Errors:
+        """Find a group for who only looks: one that is Dead does not exist any more."""
+        group = self._groups.get(group_id)
+        if self.is_active and group is not None and group.is_in(_S.DEAD):
+            return Errors.GROUP_ID_NOT_FOUND
+        return self.find(group_id)
 
     def get(self, group_id: str) -> GroupMetadata | None:
         """Look a group up, whatever its state; None if it is not here."""
@@ -92,6 +100,8 @@ class GroupCache:
 
     def load(self, partition: int, now_ms: int) -> None:
         """Own a partition, and read its groups; that takes offsets_load_ms unless it is empty."""
+        if partition in self._owned:
+            return
         self._owned.add(partition)
         if self._store.is_empty(partition):
             return
@@ -154,11 +164,22 @@ class GroupCache:
                 if partition not in group.pending_offset_commits
                 and self._is_expired(group, committed, now_ms)
             ]
-            self.remove_offsets(group, expired, reason="expired", now_ms=now_ms)
-            kept = group.offsets or group.pending_offset_commits
-            if group.is_in(_S.EMPTY) and not kept:
-                self.delete(group, reason="empty, without offsets", now_ms=now_ms)
+            self._remove_offsets(group, expired, reason="expired", now_ms=now_ms)
+            self._delete_if_unused(group, now_ms)
         self.watch_expiry(now_ms)
+
+    def remove_partitions(self, partitions: Iterable[TopicPartition], now_ms: int) -> None:
+        """Forget what all groups committed for partitions that are gone."""
+        gone = list(partitions)
+        for group in self.all():
+            self._remove_offsets(group, gone, reason="topic deleted", now_ms=now_ms)
+            if not self._profile.cleanup_waits_for_check:
+                self._delete_if_unused(group, now_ms)
+
+    def _delete_if_unused(self, group: GroupMetadata, now_ms: int) -> None:
+        kept = group.offsets or group.pending_offset_commits
+        if group.is_in(_S.EMPTY) and not kept:
+            self.delete(group, reason="empty, without offsets", now_ms=now_ms)
 
     def _can_expire(self, group: GroupMetadata) -> bool:
         per_commit = bool(group.offsets) and not self._profile.offsets_expire_from_empty
@@ -175,7 +196,7 @@ class GroupCache:
             return False
         return now_ms - since_ms >= self._config.offsets_retention_minutes * 60_000
 
-    def remove_offsets(
+    def _remove_offsets(
         self,
         group: GroupMetadata,
         partitions: Iterable[TopicPartition],
@@ -183,7 +204,6 @@ class GroupCache:
         reason: str,
         now_ms: int,
     ) -> None:
-        """Forget what was committed for these partitions."""
         gone = [partition for partition in partitions if partition in group.offsets]
         if gone:
             self._store.store_offsets(group, dict.fromkeys(gone), now_ms)

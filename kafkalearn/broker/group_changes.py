@@ -63,7 +63,7 @@ class GroupChanges:
     ) -> None:
         """Give a static member that restarted its new id."""
         reason = f"instance {member.group_instance_id} came back under a new id"
-        self._record_removed(group, member, reason=reason, now_ms=now_ms)
+        self._record_removed(group, member.member_id, reason=reason, now_ms=now_ms)
         group.replace_static_member(member, new_member_id)
         self._record_joined(group, member, now_ms)
 
@@ -75,7 +75,7 @@ class GroupChanges:
         if parked is not None and self._profile.new_member_join_timeout:
             parked(JoinGroupResponse(error_code=Errors.UNKNOWN_MEMBER_ID))
         group.remove(member)
-        self._record_removed(group, member, reason=reason, now_ms=now_ms)
+        self._record_removed(group, member.member_id, reason=reason, now_ms=now_ms)
 
     def transition_to(
         self, group: GroupMetadata, state: GroupState, *, reason: str, now_ms: int
@@ -119,6 +119,24 @@ class GroupChanges:
             },
         )
 
+    def record_pending(self, group: GroupMetadata, member_id: str, *, now_ms: int) -> None:
+        """Say that an id was given out, which is to be joined with."""
+        self._record(
+            "member_joined",
+            now_ms,
+            group_id=group.group_id,
+            member_id=member_id,
+            generation=group.generation_id,
+            detail={"pending": True},
+        )
+
+    def remove_pending(
+        self, group: GroupMetadata, member_id: str, *, reason: str, now_ms: int
+    ) -> None:
+        """Wait no longer for the use of an id that was given out."""
+        group.pending_members.pop(member_id).cancel()
+        self._record_removed(group, member_id, reason=reason, now_ms=now_ms)
+
     def _record_joined(self, group: GroupMetadata, member: MemberMetadata, now_ms: int) -> None:
         self._record(
             "member_joined",
@@ -130,13 +148,13 @@ class GroupChanges:
         )
 
     def _record_removed(
-        self, group: GroupMetadata, member: MemberMetadata, *, reason: str, now_ms: int
+        self, group: GroupMetadata, member_id: str, *, reason: str, now_ms: int
     ) -> None:
         self._record(
             "member_removed",
             now_ms,
             group_id=group.group_id,
-            member_id=member.member_id,
+            member_id=member_id,
             generation=group.generation_id,
             detail={"reason": reason},
         )

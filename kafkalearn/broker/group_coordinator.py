@@ -95,9 +95,7 @@ class GroupCoordinator:
 
     def handle_deleted_partitions(self, partitions: Iterable[TopicPartition], now_ms: int) -> None:
         """Forget what was committed for partitions that are gone."""
-        gone = list(partitions)
-        for group in self.groups.all():
-            self.groups.remove_offsets(group, gone, reason="topic deleted", now_ms=now_ms)
+        self.groups.remove_partitions(partitions, now_ms)
 
 
 def _what_is_unknown_to(profile: KafkaProfile) -> Iterator[tuple[type[Request], _Asks, str]]:
@@ -109,14 +107,22 @@ def _what_is_unknown_to(profile: KafkaProfile) -> Iterator[tuple[type[Request], 
     if not profile.delete_groups:
         yield DeleteGroupsRequest, lambda request: True, "DeleteGroups (KIP-229, from 1.1)"
     if not profile.batch_leave:
-        why = "a LeaveGroup that does not name one member (KIP-345, from 2.4)"
-        yield LeaveGroupRequest, lambda request: len(request.members) != 1, why
+        why = "a LeaveGroup that names more than one member id (KIP-345, from 2.4)"
+        yield LeaveGroupRequest, _names_more_than_one_id, why
     if not profile.list_groups_states:
         why = "states_filter (KIP-518, from 2.6)"
         yield ListGroupsRequest, lambda request: bool(request.states_filter), why
     if not profile.sync_names_protocol:
         why = "a SyncGroup that names its protocol (KIP-559, from 2.5)"
-        yield SyncGroupRequest, lambda request: request.protocol_name is not None, why
+        yield SyncGroupRequest, _names_protocol, why
+
+
+def _names_more_than_one_id(request: LeaveGroupRequest) -> bool:
+    return len(request.members) != 1 or request.members[0].group_instance_id is not None
+
+
+def _names_protocol(request: SyncGroupRequest) -> bool:
+    return request.protocol_name is not None or request.protocol_type is not None
 
 
 def _refusing(handler: Handler, asks: _Asks, why: str) -> Handler:

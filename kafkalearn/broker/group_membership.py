@@ -30,14 +30,15 @@ class GroupMembership:
     def __init__(self, context: BrokerContext, groups: GroupCache) -> None:
         self._profile = context.profile
         self._groups = groups
+        self._needs_id = context.profile.group_id_checked_everywhere
         self._rebalance = groups.rebalance
 
     def handle_sync_group(self, request: SyncGroupRequest, now_ms: int, reply: Reply) -> None:
         """Give a member its assignment, or park the request until the leader has assigned."""
-        found = self._groups.find(request.group_id)
-        if found is Errors.COORDINATOR_LOAD_IN_PROGRESS and self._profile.sync_knows_loading:
-            found = Errors.REBALANCE_IN_PROGRESS
-        elif found in (Errors.GROUP_ID_NOT_FOUND, Errors.COORDINATOR_LOAD_IN_PROGRESS):
+        found = self._groups.find(request.group_id, needs_id=self._needs_id)
+        if found is Errors.COORDINATOR_LOAD_IN_PROGRESS:
+            found = self._profile.sync_while_loading
+        elif found is Errors.GROUP_ID_NOT_FOUND:
             found = Errors.UNKNOWN_MEMBER_ID
         error = found if isinstance(found, Errors) else self._may_sync(found, request)
         if error is not Errors.NONE or isinstance(found, Errors):
@@ -72,7 +73,7 @@ class GroupMembership:
 
     def handle_heartbeat(self, request: HeartbeatRequest, now_ms: int, reply: Reply) -> None:
         """Note that a member lives, and tell it whether to join again."""
-        found = self._groups.find(request.group_id)
+        found = self._groups.find(request.group_id, needs_id=self._needs_id)
         if isinstance(found, GroupMetadata):
             error = self._beat(found, request, now_ms)
         elif found is Errors.COORDINATOR_LOAD_IN_PROGRESS:
@@ -97,7 +98,7 @@ class GroupMembership:
 
     def handle_leave_group(self, request: LeaveGroupRequest, now_ms: int, reply: Reply) -> None:
         """Let members go; each is answered for itself where the release can."""
-        found = self._groups.find(request.group_id)
+        found = self._groups.find(request.group_id, needs_id=self._needs_id)
         if isinstance(found, Errors) and found is not Errors.GROUP_ID_NOT_FOUND:
             reply(request.get_error_response(found))
             return
@@ -118,7 +119,7 @@ class GroupMembership:
         if member_id == UNKNOWN_MEMBER_ID and instance_id in group.static_members:
             member_id = group.static_members[instance_id]  # an administrator names the instance
         if member_id in group.pending_members:
-            self._rebalance.remove_pending_member(group, member_id, now_ms)
+            self._rebalance.remove_pending_member(group, member_id, reason="left", now_ms=now_ms)
             return Errors.NONE
         error = group.validate_member(member_id, instance_id)
         if error is Errors.NONE:

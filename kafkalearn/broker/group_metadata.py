@@ -107,8 +107,15 @@ class GroupMetadata:
             self.leader_id = next(iter(self.members), None)
 
     def replace_static_member(self, member: MemberMetadata, new_member_id: str) -> None:
-        """Give a static member that restarted its new id; its place in the group stays."""
+        """Give a static member that restarted its new id; its place in the group stays.
+
+        Differs from Kafka: there the sync phase goes on waiting for the old id.
+        """
         old_member_id, member.member_id = member.member_id, new_member_id
+        member.is_new = False
+        if old_member_id in self.pending_sync_members:
+            del self.pending_sync_members[old_member_id]
+            self.pending_sync_members[new_member_id] = None
         self.members = {each.member_id: each for each in self.members.values()}
         assert member.group_instance_id is not None
         self.static_members[member.group_instance_id] = new_member_id
@@ -155,7 +162,7 @@ class GroupMetadata:
     @property
     def rebalance_timeout_ms(self) -> int:
         """The longest of all members."""
-        return max((each.rebalance_timeout_ms for each in self.members.values()), default=0)
+        return max([0, *(each.rebalance_timeout_ms for each in self.members.values())])
 
     def cancel_timers(self) -> None:
         """Let nothing of this group happen any more."""
@@ -188,7 +195,11 @@ class GroupMetadata:
         )
 
     def validate_member(self, member_id: str, group_instance_id: str | None) -> Errors:
-        """Whether it is a member, and the one that holds its instance id."""
+        """Whether it is a member, and the one that holds its instance id.
+
+        Differs from Kafka up to 2.7: those let a member pass that names an instance which the
+        group does not know.
+        """
         if group_instance_id is not None:
             holder = self.static_members.get(group_instance_id)
             if holder is not None and holder != member_id:

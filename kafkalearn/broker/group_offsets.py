@@ -39,7 +39,7 @@ class GroupOffsets:
         self, request: OffsetCommitRequest, now_ms: int, reply: Reply
     ) -> None:
         """Judge a commit, in the documents' order of checks."""
-        found = self._groups.find(request.group_id, names_member=False)
+        found = self._groups.find(request.group_id)
         if found is Errors.GROUP_ID_NOT_FOUND:
             # A consumer that uses assign() makes the group; others are from one that is gone.
             old = request.generation_id >= 0
@@ -73,8 +73,9 @@ class GroupOffsets:
         return Errors.REBALANCE_IN_PROGRESS
 
     def _has_room_for(self, committed: OffsetAndMetadata) -> bool:
-        """Whether the note beside the offset is short enough."""
-        return len(committed.metadata.encode()) <= self._config.offset_metadata_max_bytes
+        """Whether the note is short enough: Kafka counts a Java text's UTF-16 units, not bytes."""
+        units = len(committed.metadata.encode("utf-16-le", "surrogatepass")) // 2
+        return units <= self._config.offset_metadata_max_bytes
 
     def _store_offsets(
         self, group: GroupMetadata, request: OffsetCommitRequest, now_ms: int
@@ -115,7 +116,7 @@ class GroupOffsets:
 
     def handle_fetch_offsets(self, request: OffsetFetchRequest, now_ms: int, reply: Reply) -> None:
         """Give what is committed, whatever state the group is in; INVALID_OFFSET for nothing."""
-        found = self._groups.find(request.group_id, names_member=False)
+        found = self._groups.find_to_show(request.group_id)
         if isinstance(found, Errors) and found is not Errors.GROUP_ID_NOT_FOUND:
             reply(request.get_error_response(found))
             return

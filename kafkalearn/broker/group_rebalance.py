@@ -43,7 +43,7 @@ class GroupRebalance:
         self.sessions = MemberSessions(
             context.timers,
             on_expired=self._expire_member,
-            on_pending_expired=self.remove_pending_member,
+            on_pending_expired=self._expire_pending_member,
         )
 
     # Members come, change and go.
@@ -81,10 +81,16 @@ class GroupRebalance:
         group.park_join(member, reply)
         self.maybe_prepare_rebalance(group, f"member {member.member_id} joins again", now_ms=now_ms)
 
-    def remove_pending_member(self, group: GroupMetadata, member_id: str, now_ms: int) -> None:
+    def remove_pending_member(
+        self, group: GroupMetadata, member_id: str, *, reason: str, now_ms: int
+    ) -> None:
         """Wait no longer for the use of an id that was given out."""
-        group.pending_members.pop(member_id).cancel()
+        self.changes.remove_pending(group, member_id, reason=reason, now_ms=now_ms)
         self.try_complete_join(group, now_ms)
+
+    def _expire_pending_member(self, group: GroupMetadata, member_id: str, now_ms: int) -> None:
+        reason = "nobody joined with it within the session timeout"
+        self.remove_pending_member(group, member_id, reason=reason, now_ms=now_ms)
 
     def _expire_member(self, group: GroupMetadata, member: MemberMetadata, now_ms: int) -> None:
         reason = "no sign of life within the session timeout"

@@ -30,11 +30,9 @@ class JoinGroup:
 
     def handle_join_group(self, request: JoinGroupRequest, now_ms: int, reply: Reply) -> None:
         """Answer a join, or park it until the join phase ends."""
-        found = self._groups.find(request.group_id)
+        found = self._groups.find(request.group_id, needs_id=True)
         if isinstance(found, GroupMetadata) or found is Errors.GROUP_ID_NOT_FOUND:
-            if not request.group_id:
-                found = Errors.INVALID_GROUP_ID
-            elif not self._allows_session_timeout(request):
+            if not self._allows_session_timeout(request):
                 found = Errors.INVALID_SESSION_TIMEOUT
             elif found is Errors.GROUP_ID_NOT_FOUND:
                 found = self._make_group(request, now_ms)
@@ -52,6 +50,7 @@ class JoinGroup:
         return group
 
     def _allows_session_timeout(self, request: JoinGroupRequest) -> bool:
+        # Differs from 4.0, which looks at this before it looks whose group it is.
         least = self._config.group_min_session_timeout_ms
         most = self._config.group_max_session_timeout_ms
         return least <= request.session_timeout_ms <= most
@@ -66,6 +65,9 @@ class JoinGroup:
             reply(request.get_error_response(Errors.INCONSISTENT_GROUP_PROTOCOL))
         elif request.member_id == UNKNOWN_MEMBER_ID:
             self._join_as_new_member(group, request, now_ms, reply)
+        elif request.member_id in group.pending_members and request.group_instance_id is not None:
+            # Such an id was given to a dynamic member: Kafka breaks off with an exception.
+            reply(request.get_error_response(Errors.UNKNOWN_SERVER_ERROR))
         elif request.member_id in group.pending_members:
             self._rebalance.add_member_and_rebalance(
                 group, request, member_id=request.member_id, reply=reply, now_ms=now_ms
@@ -88,6 +90,7 @@ class JoinGroup:
                 group, request, new_member_id=new_member_id, reply=reply, now_ms=now_ms
             )
         elif self._profile.member_id_required and instance_id is None:
+            self._rebalance.changes.record_pending(group, new_member_id, now_ms=now_ms)
             self._rebalance.sessions.expect_use(
                 group,
                 new_member_id,
@@ -143,7 +146,7 @@ class JoinGroup:
             reason = f"static member {member.group_instance_id} came back"
             self._rebalance.maybe_prepare_rebalance(group, reason, now_ms=now_ms)
             return
-        if group.is_in(_S.STABLE):
+        if self._profile.static_restart_rebalances:
             assignment = {each.member_id: each.assignment for each in group.members.values()}
             self._store.store_group(group, assignment, now_ms)
         answer = join_answer(group, member)

@@ -131,7 +131,7 @@ class OffsetStore:
 
 
 def _bytes(value: object) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+    return json.dumps(value, separators=(",", ":")).encode()
 
 
 def _restore(group: GroupMetadata, value: Mapping[str, Any]) -> None:

@@ -157,14 +157,10 @@ class Connection:
         return exchange
 
     def close(self) -> None:
-        """Close it. What was sent before arrives at the server; what is on its way back does not.
-
-        On a connection that is closed it has no effect.
-        """
-        if self.is_open and self.client.alive:
-            self.is_open = False
-            told_ms = max(self.due_ms[0], self.network.reach_ms(self))
-            self.network.loop.call_at(told_ms, self._tell_server, node=self.server)
+        """Close it. What was sent before arrives at the server; what comes back does not."""
+        self.is_open = False
+        told_ms = max(self.due_ms[0], self.network.reach_ms(self))
+        self.network.loop.call_at(told_ms, self._tell_server, node=self.server)
 
     def end(self, why: str) -> None:
         """Let nothing arrive that is sent from now on, and tell both sides."""

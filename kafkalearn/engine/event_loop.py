@@ -176,7 +176,8 @@ class EventLoop:
         yield from count(self.max_events)
 
     def _come_to_limit(self) -> None:
-        if self.queue[0][0] <= self._limit_ms:
+        next_ms, sequence, _ = self.queue[0]
+        if next_ms <= self._limit_ms and sequence != NEVER:
             self._alarm.restart(self._limit_ms)  # something was scheduled meanwhile
         else:
             self._stopped = True

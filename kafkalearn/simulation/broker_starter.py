@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 class BrokerStarter:
     """Starts the brokers of a simulation, and lets the cluster notice when one is gone.
 
-    It notices after broker_session_timeout_ms; until then the dead one counts as leader.
+    It notices after broker_session_timeout_ms; until then the dead one counts as leader. Differs
+    from Kafka: one that is only frozen is never missed, however long.
     """
 
     def __init__(self, sim: "Simulation") -> None:
@@ -52,7 +53,12 @@ class BrokerStarter:
         loop = sim.loop
 
         def handle(exchange: Exchange) -> None:
-            broker.handle(exchange.request, loop.now_ms, exchange.reply)
+            try:
+                broker.handle(exchange.request, loop.now_ms, exchange.reply)
+            except Exception as error:
+                asked = f"{exchange.request.api} of {exchange.connection.client.name}"
+                error.add_note(f"raised by {name} over {asked} at {loop.now_ms:,} ms")
+                raise
 
         sim.network.serve(node, handle)
         broker.startup(sim.now_ms)
@@ -62,6 +68,7 @@ class BrokerStarter:
         sim = self._sim
         if node.name not in sim.broker_names:
             return
+        sim.cluster.broker_lost(node.name)
 
         def notice() -> None:
             gone = sim.loop.nodes[node.name] is node

@@ -4,7 +4,13 @@ from typing import Any
 
 from kafkalearn.engine.connection import Exchange
 from kafkalearn.protocol.message import UNKNOWN_GENERATION_ID, Request, Response
-from kafkalearn.simulation.message_rows import columns_of, detail_of, shape_of
+from kafkalearn.simulation.message_rows import (
+    columns_of,
+    detail_of,
+    error_of,
+    partition_of,
+    shape_of,
+)
 from kafkalearn.trace import Trace
 
 _AT_SERVER = frozenset({"receive", "respond"})
@@ -15,7 +21,7 @@ class _Told:
 
     __slots__ = (
         *("api", "client", "correlation_id", "error", "generation", "group_id", "member_id"),
-        "server",
+        *("offset", "partition", "server", "topic"),
     )
 
     def __init__(self, exchange: Exchange) -> None:
@@ -25,10 +31,11 @@ class _Told:
         self.server = exchange.connection.server.name
         self.correlation_id = exchange.correlation_id
         self.group_id, self.member_id, self.generation = columns_of(request)
+        self.topic, self.partition, self.offset = partition_of(request)
         self.error: str | None = None
 
     def answer(self, response: Response) -> None:
-        self.error = response.error_code.name
+        self.error = error_of(response)
         tells = shape_of(response).columns
         if tells:
             answer: Any = response
@@ -71,6 +78,9 @@ class MessageJournal:
             group_id=told.group_id,
             member_id=told.member_id,
             generation=told.generation,
+            topic=told.topic,
+            partition=told.partition,
+            offset=told.offset,
             error=told.error,
             detail=detail,
         )

@@ -4,22 +4,28 @@ Fields are found by their names, once for each class, so that a new request need
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple
 
 from kafkalearn.errors import Errors
+from kafkalearn.protocol.group import FindCoordinatorRequest
 from kafkalearn.protocol.message import Request, Response
 from kafkalearn.records import Record
 from kafkalearn.trace.event import detail_text
 
 _COLUMNS = {"group_id": "group_id", "member_id": "member_id", "generation_id": "generation"}
 
+# In a response: fields whose entries have each an error of their own, or may have.
+_BY_PARTITION = ("partitions", "offsets", "batches")  # in a request: fields with partitions
+_PARTS = {"groups", "members", "partitions", "results", "topics"}
+
 
 class Shape(NamedTuple):
-    """Of a kind of message: which columns its fields fill, and its other fields."""
+    """Of a kind of message: which columns its fields fill, its other fields, those with errors."""
 
     columns: frozenset[str]
     others: tuple[str, ...]
+    parts: tuple[str, ...]
 
 
 _SHAPES: dict[type[Request] | type[Response], Shape] = {}  # as classes are met
@@ -31,7 +37,9 @@ def shape_of(message: Request | Response) -> Shape:
     if shape is None:
         names = [each.name for each in fields(message)]
         others = tuple(name for name in names if name not in _COLUMNS and name != "error_code")
-        shape = _SHAPES[type(message)] = Shape(frozenset(names) & frozenset(_COLUMNS), others)
+        parts = tuple(name for name in others if name in _PARTS)
+        shape = Shape(frozenset(names) & frozenset(_COLUMNS), others, parts)
+        _SHAPES[type(message)] = shape
     return shape
 
 
@@ -40,12 +48,39 @@ def columns_of(request: Request) -> tuple[str | None, str | None, int | None]:
     has = shape_of(request).columns
     message: Any = request
     if len(has) == len(_COLUMNS):
-        return message.group_id, message.member_id or None, message.generation_id
+        return message.group_id or None, message.member_id or None, message.generation_id
+    if isinstance(message, FindCoordinatorRequest):
+        return message.key or None, None, None
     return (
         (message.group_id or None) if "group_id" in has else None,
         (message.member_id or None) if "member_id" in has else None,
         message.generation_id if "generation_id" in has else None,
     )
+
+
+def partition_of(request: Request) -> tuple[str | None, int | None, int | None]:
+    """Give topic, partition and offset if a request is about one partition; else nothing."""
+    for name in _BY_PARTITION:
+        asked = getattr(request, name, None)
+        if asked and len(asked) == 1:
+            (topic, partition), *_ = asked
+            about = asked[topic, partition] if isinstance(asked, Mapping) else None
+            offset = getattr(about, "offset", getattr(about, "fetch_offset", None))
+            return topic, partition, offset if isinstance(offset, int) else None
+    return None, None, None
+
+
+def error_of(response: Response) -> str:
+    """Name the error of an answer: its own, or else the first of its parts that has one."""
+    if response.error_code is Errors.NONE:
+        for name in shape_of(response).parts:
+            entries = getattr(response, name)
+            for entry in entries.values() if isinstance(entries, Mapping) else entries:
+                is_error = isinstance(entry, Errors)
+                error: Errors = entry if is_error else getattr(entry, "error_code", Errors.NONE)
+                if error is not Errors.NONE:
+                    return error.name
+    return response.error_code.name
 
 
 def detail_of(message: Request | Response) -> str | None:
@@ -56,7 +91,7 @@ def detail_of(message: Request | Response) -> str | None:
     told = {}
     for name in names:
         value = getattr(message, name)
-        if value not in (None, "", (), {}, False):
+        if value or (value == 0 and value is not False):
             told[name] = _plain(value)
     return detail_text({"fields": told}) if told else None
 
@@ -71,6 +106,8 @@ def _plain(value: Any) -> Any:
         return _records(value)
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return {name: _plain(each) for name, each in value._asdict().items()}
+    if is_dataclass(value):
+        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
     if isinstance(value, Iterable) and not isinstance(value, str):
         return [_plain(each) for each in value]
     return value

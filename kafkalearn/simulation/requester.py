@@ -4,21 +4,24 @@ Real clients (kafkalearn.clients) find the coordinator, retry and keep state; he
 that the script did not ask for.
 """
 
-from kafkalearn.engine.connection import Connection, Exchange, Inbox
+from kafkalearn.engine.connection import Connection, Exchange, Inbox, OnClose
 from kafkalearn.engine.network import Network
 from kafkalearn.engine.node import Node
 from kafkalearn.engine.process import Processes
-from kafkalearn.errors import DisconnectError, RequestTimeoutError
+from kafkalearn.engine.signals import Signal
+from kafkalearn.errors import DisconnectError, IllegalStateError, RequestTimeoutError
 from kafkalearn.protocol.message import Request, Response
+from kafkalearn.protocol.produce import ProduceRequest
 
 
 class PendingRequest:
     """A request on its way. `response` is None until it is there."""
 
-    def __init__(self, requester: "Requester", exchange: Exchange) -> None:
-        self._requester = requester
+    def __init__(self, processes: Processes, exchange: Exchange) -> None:
         self.exchange = exchange
         self.response: Response | None = None
+        self.settled = Signal(processes, self)
+        self._loop = processes.loop
 
     def __str__(self) -> str:
         """Name what is waited for, as errors do."""
@@ -30,47 +33,72 @@ class PendingRequest:
     def wait(self, timeout_ms: int | None = None) -> Response:
         """Wait for the response, in virtual time.
 
-        DisconnectError if the connection ended, RequestTimeoutError after `timeout_ms`.
+        DisconnectError if the connection ended, RequestTimeoutError after `timeout_ms`;
+        IllegalStateError for a Produce with acks 0, which no broker answers.
         """
-        return self._requester.wait_for(self, timeout_ms)
+        request = self.exchange.request
+        if isinstance(request, ProduceRequest) and request.acks == 0:
+            raise IllegalStateError(f"{self} never comes, as its acks are 0: send it and go on")
+        deadline_ms = None if timeout_ms is None else self._loop.now_ms + timeout_ms
+        while self.response is None:
+            if not self.exchange.connection.is_open:
+                raise DisconnectError(f"{self} does not come: the connection ended")
+            if deadline_ms is not None and self._loop.now_ms >= deadline_ms:
+                raise RequestTimeoutError(f"{self} did not come within {timeout_ms:,} ms")
+            self.settled.wait(None if deadline_ms is None else deadline_ms - self._loop.now_ms)
+        return self.response
 
 
 class Requester:
-    """One node that sends requests, with a connection to each broker that it needed."""
+    """One node that sends requests, with a connection to each broker that it needed.
 
-    def __init__(self, processes: Processes, network: Network, *, node: Node) -> None:
-        self.node = node
-        self._loop = processes.loop
+    on_close: called with each connection that ended.
+    """
+
+    def __init__(
+        self, processes: Processes, network: Network, *, node: Node, on_close: OnClose
+    ) -> None:
+        self._node = node
+        self._on_close = on_close
+        self._processes = processes
         self._network = network
-        self._inbox = Inbox(processes)
         self._connections: dict[str, Connection] = {}
         self._pending: dict[Exchange, PendingRequest] = {}
+        self._inbox = Inbox(processes)
+        self._inbox.arrived = _Arrivals(processes, self._inbox, pending=self._pending)
 
     def send(self, server: Node, message: Request) -> PendingRequest:
         """Send a request and go on."""
         connection = self._connections.get(server.name)
         if connection is None or not connection.is_open or connection.server is not server:
-            connection = self._network.connect(self.node, server, inbox=self._inbox)
+            connection = self._network.connect(
+                self._node, server, inbox=self._inbox, on_close=self._give_up
+            )
             self._connections[server.name] = connection
-        pending = PendingRequest(self, connection.send(message))
+        pending = PendingRequest(self._processes, connection.send(message))
         self._pending[pending.exchange] = pending
         return pending
 
-    def wait_for(self, pending: PendingRequest, timeout_ms: int | None) -> Response:
-        """See PendingRequest.wait."""
-        deadline_ms = None if timeout_ms is None else self._loop.now_ms + timeout_ms
-        self._take_what_arrived()
-        while pending.response is None:
-            if not pending.exchange.connection.is_open:
-                raise DisconnectError(f"{pending} does not come: the connection ended")
-            if deadline_ms is not None and self._loop.now_ms >= deadline_ms:
-                raise RequestTimeoutError(f"{pending} did not come within {timeout_ms:,} ms")
-            left_ms = None if deadline_ms is None else deadline_ms - self._loop.now_ms
-            self._inbox.arrived.what = pending
-            self._inbox.arrived.wait(left_ms)
-            self._take_what_arrived()
-        return pending.response
+    def _give_up(self, connection: Connection) -> None:
+        self._on_close(connection)
+        for exchange in [each for each in self._pending if each.connection is connection]:
+            self._pending.pop(exchange).settled.fire()
 
-    def _take_what_arrived(self) -> None:
+
+class _Arrivals(Signal):
+    """Hands each response to who waits for it, as soon as it is there."""
+
+    def __init__(
+        self, processes: Processes, inbox: Inbox, *, pending: dict[Exchange, PendingRequest]
+    ) -> None:
+        super().__init__(processes, "a response")
+        self._inbox = inbox
+        self._pending = pending
+
+    def fire(self) -> bool:
+        awaited = False
         for exchange in self._inbox.take():
-            self._pending.pop(exchange).response = exchange.response
+            arrived = self._pending.pop(exchange)
+            arrived.response = exchange.response
+            awaited |= arrived.settled.fire()
+        return awaited

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 from kafkalearn.broker.broker_config import BrokerConfig
-from kafkalearn.config import configure, setting
+from kafkalearn.config import configure, name_of, setting
 from kafkalearn.engine.event_loop import MAX_EVENTS, MAX_TIME_MS
 from kafkalearn.profile import KafkaProfile
 
@@ -34,8 +34,12 @@ def settings_of(
 ) -> tuple[SimulationSettings, BrokerConfig]:
     """Tell the settings of the simulation from those of the brokers; ConfigError for any other."""
     own = {each.name for each in fields(SimulationSettings)}
-    simulation = {key: value for key, value in given.items() if key in own}
-    broker = {key: value for key, value in given.items() if key not in own}
+    known = own | {each.name for each in fields(BrokerConfig)}
+    simulation: dict[str, object] = {}
+    broker: dict[str, object] = {}
+    for key, value in given.items():
+        name = name_of(key, known, of="a simulation or its brokers")
+        (simulation if name in own else broker)[name] = value
     return (
         configure(SimulationSettings, profile.version, given=simulation),
         configure(BrokerConfig, profile.version, given=broker),

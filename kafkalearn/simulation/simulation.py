@@ -3,24 +3,13 @@
 import json
 import random
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
-from typing import Any
-
-from greenlet import getcurrent  # type: ignore[import-untyped]
 
 from kafkalearn.broker.cluster import Cluster
 from kafkalearn.broker.offset_store import GROUP_METADATA_TOPIC_NAME
+from kafkalearn.engine.connection import Connection
 from kafkalearn.engine.event_loop import EventLoop
 from kafkalearn.engine.fault_injector import FaultInjector
-from kafkalearn.engine.faults import (
-    AnswerWithError,
-    Crash,
-    Fault,
-    Freeze,
-    InvalidFaultError,
-    Restart,
-    to_text,
-)
+from kafkalearn.engine.faults import Crash, Fault, Freeze, Restart, to_text
 from kafkalearn.engine.network import Network
 from kafkalearn.engine.node import Node
 from kafkalearn.engine.process import Process, Processes
@@ -29,6 +18,7 @@ from kafkalearn.profile import KafkaProfile, profile_of
 from kafkalearn.protocol.message import Request, Response
 from kafkalearn.records import TopicPartition
 from kafkalearn.simulation.broker_starter import BrokerStarter
+from kafkalearn.simulation.fault_plan import check_plan, record_fault
 from kafkalearn.simulation.message_journal import MessageJournal
 from kafkalearn.simulation.requester import PendingRequest, Requester
 from kafkalearn.simulation.settings import settings_of
@@ -83,7 +73,14 @@ class Simulation:
         for each in self.broker_names:
             self._brokers.start(each)
         self._requesters: dict[Node, Requester] = {}
-        self._inject_faults()
+        check_plan(self.faults, self.broker_names)
+        FaultInjector(
+            self.faults,
+            self.network,
+            record=self._record_fault,
+            on_restart=self._restart_node,
+            error_response=lambda request, error: request.get_error_response(Errors.of(error)),
+        )
 
     def random_for(self, purpose: str) -> random.Random:
         """Give chance for one purpose, so that one more draw here shifts nothing elsewhere."""
@@ -136,13 +133,15 @@ class Simulation:
             raise IllegalArgumentError(f"{node!r} is no broker: {brokers} are")
         if not isinstance(message, Request):
             raise IllegalArgumentError(f"{message!r} is no request: see kafkalearn.protocol")
-        process = getcurrent()
-        if client is None and isinstance(process, Process):
+        process = self.processes.current()
+        if client is None and process is not None:
             sender = process.node
         else:
             sender = self.node(client or SCRIPT)
         if sender not in self._requesters:
-            self._requesters[sender] = Requester(self.processes, self.network, node=sender)
+            self._requesters[sender] = Requester(
+                self.processes, self.network, node=sender, on_close=self.record_disconnect
+            )
         return self._requesters[sender].send(self.loop.nodes[node], message)
 
     def spawn(self, function: Callable[[], object], *, node: str, name: str = "script") -> Process:
@@ -160,21 +159,24 @@ class Simulation:
     # Faults by hand.
 
     def crash(self, node: str) -> None:
-        """Let a node stop as at a loss of power."""
-        existing = self._existing(node)
+        """Let a node stop as at a loss of power; IllegalStateError if it is down."""
+        existing = self._alive(node)
         self._record_fault(self.now_ms, Crash(node, self.now_ms))
         self.processes.kill(existing)
 
     def restart(self, node: str) -> None:
-        """Start a broker again that crashed."""
-        if self._existing(node).alive:
+        """Start a broker again that crashed; a client is started again by `spawn`."""
+        if node not in self.broker_names:
+            brokers = ", ".join(self.broker_names)
+            raise IllegalArgumentError(f"{node!r} is no broker: {brokers} are")
+        if self.loop.nodes[node].alive:
             raise IllegalStateError(f"{node} is up: only one that crashed can be started again")
         self._record_fault(self.now_ms, Restart(node, self.now_ms))
         self._brokers.start(node)
 
     def freeze(self, node: str, for_ms: int) -> None:
-        """Let a node stand still for a while."""
-        existing = self._existing(node)
+        """Let a node stand still for a while; IllegalStateError if it is down."""
+        existing = self._alive(node)
         self._record_fault(self.now_ms, Freeze(node, self.now_ms, for_ms))
         self.processes.freeze(existing, self.now_ms + for_ms)
 
@@ -182,29 +184,21 @@ class Simulation:
         """End the run; see Processes.dispose."""
         self.processes.dispose()
 
-    def _existing(self, name: str) -> Node:
+    def _alive(self, name: str) -> Node:
         if name not in self.loop.nodes:
             raise IllegalArgumentError(f"there is no {name}: {', '.join(self.loop.nodes)} are")
+        if not self.loop.nodes[name].alive:
+            raise IllegalStateError(f"{name} is down already")
         return self.loop.nodes[name]
 
-    def _inject_faults(self) -> None:
-        for fault in self.faults:
-            if isinstance(fault, AnswerWithError):
-                Errors.of(fault.error)
-            for name in (getattr(fault, "node", None), getattr(fault, "other", None)):
-                if (
-                    name is not None
-                    and name.startswith("broker-")
-                    and name not in self.broker_names
-                ):
-                    brokers = ", ".join(self.broker_names)
-                    raise InvalidFaultError(f"{fault} names {name}: the brokers are {brokers}")
-        FaultInjector(
-            self.faults,
-            self.network,
-            record=self._record_fault,
-            on_restart=self._restart_node,
-            error_response=lambda request, error: request.get_error_response(Errors.of(error)),
+    def record_disconnect(self, connection: Connection) -> None:
+        """Record that a client lost a connection."""
+        self.trace.record(
+            "disconnected",
+            self.now_ms,
+            connection.client.name,
+            peer=connection.server.name,
+            detail={"reason": connection.ended} if connection.ended else None,
         )
 
     def _restart_node(self, name: str) -> None:
@@ -214,19 +208,10 @@ class Simulation:
             self.loop.add_node(name)
 
     def _record_fault(self, time_ms: int, fault: Fault) -> None:
-        told: dict[str, Any] = asdict(fault)
-        self.trace.record(
-            "fault",
-            time_ms,
-            told.get("node") or "network",
-            api=told.get("api"),
-            peer=told.get("other"),
-            error=told.get("error"),
-            detail={"fault": fault.kind}
-            | {key: told[key] for key in ("for_ms", "by_ms") if key in told},
-        )
+        record_fault(self.trace, fault, time_ms=time_ms)
 
     def _run_id(self, name: str, settings: dict[str, object]) -> str:
-        parts = [name, f"profile={self.profile.release}", f"seed={self.seed}"]
-        parts += [f"{key}={json.dumps(value)}" for key, value in settings.items()]
+        parts = [name, f"profile={self.profile}", f"seed={self.seed}"]
+        keys = {key.replace(".", "_"): value for key, value in settings.items()}
+        parts += [f"{key}={json.dumps(value)}" for key, value in sorted(keys.items())]
         return " ".join(parts) + (f" faults={to_text(self.faults)}" if self.faults else "")

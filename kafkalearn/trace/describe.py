@@ -14,8 +14,9 @@ from kafkalearn.trace.wording import LANGUAGES, Wording
 
 _PART = re.compile(r"\[[^]]*]|[^[]+")
 _FIELD = re.compile(r"{([?]?)(\w+)(?::(\w+))?}")
+_UUID = re.compile(r"\b([0-9a-f]{4})[0-9a-f]{4}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 _LISTED = 6  # of a longer list the first ones are named, and the rest is counted
-_TRANSLATED = {"change", "fault", "message", "mode", "reason"}
+_TRANSLATED = {"change", "fault", "message", "mode", "part", "reason"}
 
 
 class _Part(NamedTuple):
@@ -41,7 +42,8 @@ def predicate(event: Event, lang: str = "en") -> str:
     known: dict[str, Any] = {**(event.detail or {}), **_present(event)}
     asked = words.requests.get(event.api or "", words.other_request)
     request = _filled(asked + words.pair, known, words)
-    return _filled(words.kinds[event.kind], {**known, "request": request}, words)
+    sentence = _filled(words.kinds[event.kind], {**known, "request": request}, words)
+    return _UUID.sub(r"\1…", sentence)  # what Kafka ends a member id with
 
 
 def _present(event: Event) -> dict[str, Any]:

@@ -35,6 +35,7 @@ KINDS: dict[str, Carries] = {
     "respond": _carries("the answer leaves for client `peer`", _MESSAGE, "fields branch"),
     "response": _carries("the answer of `peer` is in the client's inbox", _MESSAGE, "fields"),
     "dropped": _carries("what `peer` sent never arrives", _MESSAGE, "message reason fields"),
+    "disconnected": _carries("the connection to `peer` ended", "peer", "reason"),
     # A consumer. step: how far this poll has come, absent when it begins; mode: sync, async, auto;
     # latency_ms: since the commit was asked for; partitions: topic -> list of numbers;
     # lost: true if they may be another's already.
@@ -66,7 +67,6 @@ KINDS: dict[str, Carries] = {
     "offset_stored": _carries("an offset is committed", f"{_MEMBER} {_OFFSET}", "metadata"),
     "offset_expired": _carries("an offset is forgotten", f"group_id {_OFFSET}", "reason"),
     "group_loaded": _carries("a group was read from the offsets topic", _LOADED, "to members"),
-    "group_unloaded": _carries("a group is another broker's now", _LOADED, "reason"),
     # Logs. previous: the leader before; change: created, deleted or partitions_added, and count is
     # how many partitions there are now.
     "append": _carries("a log takes records, the first at `offset`", _OFFSET, "count timestamp_ms"),
@@ -75,6 +75,6 @@ KINDS: dict[str, Carries] = {
     "topic_changed": _carries("a topic came, went or grew", "topic", "change count"),
     # fault: crash, restart, freeze, cut_off, drop, delay or answer_with_error.
     "fault": _carries(
-        "something is broken on purpose", "api peer correlation_id error", "fault for_ms by_ms"
+        "something is broken on purpose", "api peer correlation_id error", "fault part for_ms by_ms"
     ),
 }

@@ -1,5 +1,6 @@
 """Rows that come from outside: each is checked before a trace holds it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from kafkalearn.trace.event import COLUMNS, DamagedTraceError, Row, TraceError, type_error
@@ -20,7 +21,7 @@ class Rows:
         self._last = -1
         self._known: dict[tuple[Any, ...], tuple[Any, ...]] = {}
 
-    def add(self, numbers: tuple[Any, ...], texts: tuple[Any, ...], *, detail: str | None) -> None:
+    def add(self, numbers: Sequence[Any], texts: tuple[Any, ...], *, detail: str | None) -> None:
         """Take the values of NUMBERS and TEXTS, of the right types, and detail as JSON text.
 
         DamagedTraceError for an unknown kind, another run, and a seq that does not rise.

@@ -45,7 +45,8 @@ def to_pandas(run_id: str, columns: Iterable[Sequence[Any]]) -> Any:
 
     nullable = {pyarrow.int64(): pandas.Int64Dtype()}
     frame = to_arrow(run_id, columns).to_pandas(types_mapper=nullable.get)
-    frame = frame.astype({"seq": "int64", "time_ms": "int64"})
+    for name in ("seq", "time_ms"):  # these never lack
+        frame[name] = frame[name].astype("int64")
     frame.attrs["run_id"] = run_id
     return frame
 

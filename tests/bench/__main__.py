@@ -4,15 +4,16 @@ import os
 import platform
 import sys
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 
 from rich.console import Console
 
-from tests.bench import assignors
+from tests.bench import assignors, cluster, engine, trace
 from tests.bench.measure import Row
 
 REPORT = Path("build/bench.md")
-PACKAGES = ("kafkalearn", "kafka-python", "aiokafka")
+PACKAGES = ("kafkalearn", "kafka-python", "aiokafka", "simpy")
 
 
 def line(row: Row) -> str:
@@ -36,7 +37,7 @@ def main() -> int:
     ]
     console.print("\n".join(lines), soft_wrap=True)
     missed = 0
-    for row in assignors.rows():
+    for row in chain(engine.rows(), trace.rows(), cluster.rows(), assignors.rows()):
         lines.append(line(row))
         console.print(lines[-1], soft_wrap=True, highlight=False, markup=False)
         missed += not row.met

@@ -1,0 +1,52 @@
+"""What a simulation asks of a fault plan beyond the engine; what a fault leaves in the trace."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import asdict
+from typing import Any
+
+from kafkalearn.engine.faults import AnswerWithError, Fault, InvalidFaultError
+from kafkalearn.errors import Errors, KafkaError
+from kafkalearn.trace import Trace
+
+NETWORK = "network"  # who acts where a fault meets a message of any node
+_DETAIL = ("part", "for_ms", "by_ms")
+
+
+def check_plan(plan: Iterable[Fault], brokers: Collection[str]) -> None:
+    """Refuse what can never happen; clients are checked when their time comes.
+
+    InvalidFaultError for a broker that is not there, and for an error that Kafka does not have.
+    """
+    for fault in plan:
+        if not isinstance(fault, Fault):
+            raise InvalidFaultError(f"{fault!r} is no fault: see kafkalearn.engine.faults")
+        if isinstance(fault, AnswerWithError):
+            _check_error(fault)
+        for name in (getattr(fault, "node", None), getattr(fault, "other", None)):
+            if name is not None and name.startswith("broker-") and name not in brokers:
+                there = ", ".join(brokers)
+                raise InvalidFaultError(f"{fault} names {name}: the brokers are {there}")
+
+
+def _check_error(fault: AnswerWithError) -> None:
+    try:
+        error = Errors.of(fault.error)
+    except KafkaError as wrong:
+        raise InvalidFaultError(f"{fault}: {wrong}") from None
+    if error is Errors.NONE:
+        raise InvalidFaultError(f"{fault}: NONE is no error")
+
+
+def record_fault(trace: Trace, fault: Fault, *, time_ms: int) -> None:
+    """Write one event: which fault, and whom it meets."""
+    told: dict[str, Any] = {"part": getattr(fault, "part", None)} | asdict(fault)
+    detail = {key: told[key] for key in _DETAIL if told.get(key) is not None}
+    trace.record(
+        "fault",
+        time_ms,
+        told.get("node") or NETWORK,
+        api=told.get("api"),
+        peer=told.get("other"),
+        error=told.get("error"),
+        detail={"fault": fault.kind} | detail,
+    )

@@ -1,0 +1,187 @@
+import pytest
+
+from kafkalearn.profile import KAFKA_4_0
+from kafkalearn.records import OffsetAndMetadata, TopicPartition
+from tests.broker.groups import DAY_MS, EVERY_PROFILE, T0, Groups
+
+CHECK_MS = 600_000
+PER_COMMIT = ["0.10.1", "1.0"]
+FROM_EMPTY = ["2.3", "2.4", "4.0"]
+T1 = TopicPartition("t", 1)
+LONG = {"session_timeout_ms": 300_000}
+
+
+def alive_until(groups, client, time_ms):
+    """Let a member beat often enough until then."""
+    for beat_ms in range(groups.now_ms, time_ms, 250_000):
+        groups.until(beat_ms)
+        assert groups.heartbeat(client).error == "NONE"
+    groups.until(time_ms)
+
+
+@pytest.mark.parametrize("profile", PER_COMMIT)
+@pytest.mark.parametrize("commit_ms", [0, 1, CHECK_MS - 1])
+def test_once_an_offset_lived_for_a_day_from_its_commit(profile, commit_ms):
+    """Behaviour C11: it goes at the first check strictly after its time."""
+    groups = Groups(profile)
+    groups.until(commit_ms)
+    groups.commit(offset=5)
+    groups.until(DAY_MS + CHECK_MS - 1)
+    assert groups.committed() == 5
+    groups.until(DAY_MS + CHECK_MS)
+    assert groups.committed() == -1
+
+
+@pytest.mark.parametrize("profile", PER_COMMIT)
+def test_once_offsets_went_while_members_lived(profile):
+    """Behaviour 14: up to 2.0 an idle partition loses its offset, others keep theirs."""
+    groups = Groups(profile)
+    groups.form("a", **LONG)
+    groups.commit("a", offsets={T0: OffsetAndMetadata(1), T1: OffsetAndMetadata(1)})
+    alive_until(groups, "a", DAY_MS // 2)
+    groups.commit("a", offsets={T1: OffsetAndMetadata(2)})
+    alive_until(groups, "a", DAY_MS + CHECK_MS)
+    assert (groups.committed(T0), groups.committed(T1)) == (-1, 2)
+    assert groups.state == "Stable"
+    (time_ms, event) = groups.seen("offset_expired")[0]
+    assert (time_ms, event["partition"], event["offset"]) == (DAY_MS + CHECK_MS, 0, 1)
+
+
+@pytest.mark.parametrize("profile", FROM_EMPTY)
+def test_now_offsets_stay_while_members_live(profile):
+    """Behaviour 14: from 2.1 the clock runs from when the group became Empty, for all at once."""
+    groups = Groups(profile)
+    groups.form("a", **LONG)
+    groups.commit("a", offsets={T0: OffsetAndMetadata(1)})
+    alive_until(groups, "a", 8 * DAY_MS)
+    assert groups.committed() == 1
+    groups.commit("a", offsets={T1: OffsetAndMetadata(2)})
+    groups.leave("a")
+    groups.until(15 * DAY_MS - 1)
+    assert (groups.committed(T0), groups.committed(T1)) == (1, 2)
+    groups.until(15 * DAY_MS)
+    assert (groups.committed(T0), groups.committed(T1)) == (-1, -1)
+    assert groups.state == "none"
+
+
+@pytest.mark.parametrize("profile", FROM_EMPTY)
+def test_a_commit_does_not_keep_an_empty_group(profile):
+    """Behaviour 14: once somebody was a member, only the time since Empty counts."""
+    groups = Groups(profile)
+    groups.form("a")
+    groups.commit("a", 6)
+    groups.leave("a")
+    groups.until(6 * DAY_MS)
+    groups.commit(offset=7)
+    groups.until(7 * DAY_MS)
+    assert groups.committed() == -1
+
+
+@pytest.mark.parametrize("profile", FROM_EMPTY)
+def test_a_group_that_only_stores_offsets_has_a_clock_per_commit(profile):
+    """Behaviour 14: where nobody ever joined, each offset ages from its own commit."""
+    groups = Groups(profile)
+    groups.commit(offsets={T0: OffsetAndMetadata(1)})
+    groups.until(3 * DAY_MS)
+    groups.commit(offsets={T1: OffsetAndMetadata(2)})
+    groups.until(7 * DAY_MS - 1)
+    assert groups.committed(T0) == 1
+    groups.until(7 * DAY_MS)
+    assert (groups.committed(T0), groups.committed(T1)) == (-1, 2)
+    groups.until(10 * DAY_MS)
+    assert (groups.committed(T1), groups.state) == (-1, "none")
+
+
+@pytest.mark.parametrize("profile", EVERY_PROFILE)
+def test_an_old_group_without_offsets_is_dropped(profile):
+    """Behaviour C8: an Empty group goes with its last offset, and its name is free again."""
+    groups = Groups(profile, offsets_retention_minutes=20)
+    groups.form("a")
+    groups.commit("a")
+    groups.leave("a")
+    groups.until(3 * CHECK_MS)
+    assert groups.state == "none"
+    assert groups.states_seen()[-1][1] == "Dead"
+    assert groups.form("b") == 1
+
+
+@pytest.mark.parametrize("profile", ["1.0", "2.3", "2.4"])
+def test_outside_stable_a_description_shows_no_assignment(profile):
+    """Behaviour C11: no protocol, no metadata, no assignment; just who is there."""
+    groups = Groups(profile)
+    groups.form("a", "b")
+    stable = groups.describe()
+    assert (stable.group_state, stable.protocol_type, stable.protocol_data) == (
+        "Stable",
+        "consumer",
+        "range",
+    )
+    assert [each[2:] for each in stable.members] == [("a", "a", "of a"), ("b", "b", "of b")]
+    groups.join("a")
+    preparing = groups.describe()
+    assert (preparing.group_state, preparing.protocol_data) == ("PreparingRebalance", "")
+    assert [each[2:] for each in preparing.members] == [("a", "", ""), ("b", "", "")]
+    groups.join("b")
+    completing = groups.describe()
+    name = "AwaitingSync" if profile == "1.0" else "CompletingRebalance"
+    assert (completing.group_state, completing.protocol_data) == (name, "")
+    assert [each[2:] for each in completing.members] == [("a", "", ""), ("b", "", "")]
+
+
+# Deleted topics and deleted groups.
+
+
+@pytest.mark.parametrize("profile", EVERY_PROFILE)
+@pytest.mark.parametrize("state", ["Stable", "PreparingRebalance", "AwaitingSync"])
+def test_offsets_of_a_deleted_topic_are_forgotten(profile, state):
+    """They go at once, in every state; those of other topics and the members stay."""
+    groups = Groups(profile)
+    other = TopicPartition("other", 0)
+    groups.commit(offsets={each: OffsetAndMetadata(9) for each in (T0, T1, other)})
+    groups.bring_to(state)
+    groups.coordinator.handle_deleted_partitions([T0, T1, TopicPartition("t", 2)], groups.now_ms)
+    assert [groups.committed(each) for each in (T0, T1, other)] == [-1, -1, 9]
+    assert (groups.state, groups.members) == (state, ["a", "b"])
+    groups.fail_over()
+    groups.wait()
+    assert [groups.committed(each) for each in (T0, T1, other)] == [-1, -1, 9]
+
+
+@pytest.mark.parametrize("profile", ["0.10.1", "1.0", "2.3", "2.4"])
+def test_an_empty_group_goes_with_its_last_topic(profile):
+    """Up to 3.9 the deletion of a topic drops Empty groups that have no offsets left."""
+    groups = Groups(profile)
+    groups.commit()
+    groups.coordinator.handle_deleted_partitions([T0], groups.now_ms)
+    assert groups.state == "none"
+
+
+def test_in_4_0_an_empty_group_stays_until_the_next_check():
+    """The deletion of a topic takes its offsets; the next check drops the group."""
+    groups = Groups(KAFKA_4_0)
+    groups.commit()
+    groups.coordinator.handle_deleted_partitions([T0], groups.now_ms)
+    assert groups.state == "Empty"
+    groups.until(CHECK_MS)
+    assert groups.state == "none"
+
+
+@pytest.mark.parametrize("profile", FROM_EMPTY)
+def test_an_empty_group_can_be_deleted_with_its_offsets(profile):
+    """Only an Empty one; and it does not come back with the next coordinator."""
+    groups = Groups(profile)
+    assert groups.delete().error == "GROUP_ID_NOT_FOUND"
+    groups.form("a")
+    groups.commit("a")
+    assert groups.delete().error == "NON_EMPTY_GROUP"
+    groups.leave("a")
+    asked = groups.delete("g", "h")
+    assert {name: each.name for name, each in asked.response.results.items()} == {
+        "g": "NONE",
+        "h": "GROUP_ID_NOT_FOUND",
+    }
+    assert (groups.state, groups.committed()) == ("none", -1)
+    assert groups.states_seen()[-1] == (0, "Dead")
+    groups.fail_over()
+    groups.wait()
+    assert (groups.state, groups.committed()) == ("none", -1)
