@@ -41,7 +41,7 @@ class OffsetAndMetadata:
     metadata: str = ""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.offset, int) or self.offset < 0:
+        if type(self.offset) is not int or self.offset < 0:
             raise IllegalArgumentError(
                 f"the offset to commit is {_short(self.offset)}: a whole number from 0 is allowed"
             )

@@ -88,7 +88,7 @@ class GroupCache:
     def add(self, group_id: str, now_ms: int) -> GroupMetadata:
         """Make an Empty group; it is not in the log yet."""
         group = self._groups[group_id] = GroupMetadata(group_id, now_ms)
-        self.watch_expiry(now_ms)
+        self.watch_expiry(group, now_ms)
         return group
 
     @property
@@ -117,7 +117,7 @@ class GroupCache:
             for member in group.members.values():
                 self.rebalance.sessions.schedule_next_heartbeat_expiration(group, member, now_ms)
             self.rebalance.changes.record_loaded(group, partition, now_ms)
-        self.watch_expiry(now_ms)
+            self.watch_expiry(group, now_ms)
 
     def unload(self, partition: int, now_ms: int) -> None:
         """Give up a partition: whoever is parked has to find the new coordinator."""
@@ -143,12 +143,12 @@ class GroupCache:
 
     # Growing old.
 
-    def watch_expiry(self, now_ms: int) -> None:
-        """See to it that the next check for old offsets comes, if anything can grow old.
+    def watch_expiry(self, group: GroupMetadata, now_ms: int) -> None:
+        """See to it that the next check for old offsets comes, if this group can grow old.
 
         Checks are a fixed interval apart, counted from the broker's start.
         """
-        if self._expiry_timer is None and any(map(self._can_expire, self.all())):
+        if self._expiry_timer is None and self._can_expire(group):
             interval_ms = self._config.offsets_retention_check_interval_ms
             done = (now_ms - self.started_ms) // interval_ms
             self._expiry_timer = self._timers.call_at(
@@ -166,7 +166,8 @@ class GroupCache:
             ]
             self._remove_offsets(group, expired, reason="expired", now_ms=now_ms)
             self._delete_if_unused(group, now_ms)
-        self.watch_expiry(now_ms)
+        for group in self.all():
+            self.watch_expiry(group, now_ms)
 
     def remove_partitions(self, partitions: Iterable[TopicPartition], now_ms: int) -> None:
         """Forget what all groups committed for partitions that are gone."""

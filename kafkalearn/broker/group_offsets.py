@@ -48,7 +48,7 @@ class GroupOffsets:
             reply(request.get_error_response(found))
         else:
             reply(self._do_commit_offsets(found, request, now_ms))
-            self._groups.watch_expiry(now_ms)
+            self._groups.watch_expiry(found, now_ms)
 
     def _do_commit_offsets(
         self, group: GroupMetadata, request: OffsetCommitRequest, now_ms: int

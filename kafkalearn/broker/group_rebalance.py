@@ -28,11 +28,15 @@ _S = GroupState
 class GroupRebalance:
     """The phases of a rebalance, and what sets one off.
 
-    when_empty: called with the time when a group has lost its last member.
+    when_empty: called with the group and the time when it has lost its last member.
     """
 
     def __init__(
-        self, context: BrokerContext, store: OffsetStore, *, when_empty: Callable[[int], None]
+        self,
+        context: BrokerContext,
+        store: OffsetStore,
+        *,
+        when_empty: Callable[[GroupMetadata, int], None],
     ) -> None:
         self._config = context.config
         self._profile = context.profile
@@ -176,7 +180,7 @@ class GroupRebalance:
         self.changes.record_state(group, before, reason="the join phase ended", now_ms=now_ms)
         if group.is_in(_S.EMPTY):
             self._store.store_group(group, {}, now_ms)
-            self._when_empty(now_ms)
+            self._when_empty(group, now_ms)
         else:
             self._answer_joins(group, now_ms)
 

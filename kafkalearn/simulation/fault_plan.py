@@ -4,24 +4,39 @@ from collections.abc import Collection, Iterable
 from dataclasses import asdict
 from typing import Any
 
-from kafkalearn.engine.faults import AnswerWithError, Fault, InvalidFaultError
+from kafkalearn.engine.faults import AnswerWithError, Fault, FaultPlan, InvalidFaultError
 from kafkalearn.errors import Errors, KafkaError
 from kafkalearn.trace import Trace
 
 NETWORK = "network"  # who acts where a fault meets a message of any node
+APIS = (
+    *("FindCoordinator", "JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit"),
+    *("OffsetFetch", "DescribeGroups", "ListGroups", "DeleteGroups", "Metadata", "Fetch"),
+    *("ListOffsets", "Produce", "CreateTopics", "DeleteTopics", "CreatePartitions"),
+)
 _DETAIL = ("part", "for_ms", "by_ms")
+
+
+def as_plan(faults: object) -> FaultPlan:
+    """Take a list of faults; InvalidFaultError for anything else."""
+    if isinstance(faults, Fault) or not isinstance(faults, Iterable):
+        raise InvalidFaultError(f"faults is {faults!r}: a list of faults is allowed")
+    return tuple(faults)
 
 
 def check_plan(plan: Iterable[Fault], brokers: Collection[str]) -> None:
     """Refuse what can never happen; clients are checked when their time comes.
 
-    InvalidFaultError for a broker that is not there, and for an error that Kafka does not have.
+    InvalidFaultError for a broker that is not there, an api or an error that Kafka does not have.
     """
     for fault in plan:
         if not isinstance(fault, Fault):
             raise InvalidFaultError(f"{fault!r} is no fault: see kafkalearn.engine.faults")
         if isinstance(fault, AnswerWithError):
             _check_error(fault)
+        api = getattr(fault, "api", None)
+        if api is not None and api not in APIS:
+            raise InvalidFaultError(f"{fault} names no api: {', '.join(APIS)} are")
         for name in (getattr(fault, "node", None), getattr(fault, "other", None)):
             if name is not None and name.startswith("broker-") and name not in brokers:
                 there = ", ".join(brokers)

@@ -9,9 +9,20 @@ from kafkalearn.engine.network import Network
 from kafkalearn.engine.node import Node
 from kafkalearn.engine.process import Processes
 from kafkalearn.engine.signals import Signal
-from kafkalearn.errors import DisconnectError, IllegalStateError, RequestTimeoutError
+from kafkalearn.errors import (
+    DisconnectError,
+    IllegalArgumentError,
+    IllegalStateError,
+    RequestTimeoutError,
+)
 from kafkalearn.protocol.message import Request, Response
 from kafkalearn.protocol.produce import ProduceRequest
+
+
+def check_ms(value: object) -> None:
+    """IllegalArgumentError for a time that is no whole number of milliseconds."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise IllegalArgumentError(f"a time is {value!r}: a whole number of ms is allowed")
 
 
 class PendingRequest:
@@ -39,6 +50,8 @@ class PendingRequest:
         request = self.exchange.request
         if isinstance(request, ProduceRequest) and request.acks == 0:
             raise IllegalStateError(f"{self} never comes, as its acks are 0: send it and go on")
+        if timeout_ms is not None:
+            check_ms(timeout_ms)
         deadline_ms = None if timeout_ms is None else self._loop.now_ms + timeout_ms
         while self.response is None:
             if not self.exchange.connection.is_open:

@@ -18,9 +18,10 @@ from kafkalearn.profile import KafkaProfile, profile_of
 from kafkalearn.protocol.message import Request, Response
 from kafkalearn.records import TopicPartition
 from kafkalearn.simulation.broker_starter import BrokerStarter
-from kafkalearn.simulation.fault_plan import check_plan, record_fault
+from kafkalearn.simulation.fault_plan import as_plan, check_plan, record_fault
+from kafkalearn.simulation.message_check import check_request
 from kafkalearn.simulation.message_journal import MessageJournal
-from kafkalearn.simulation.requester import PendingRequest, Requester
+from kafkalearn.simulation.requester import PendingRequest, Requester, check_ms
 from kafkalearn.simulation.settings import settings_of
 from kafkalearn.trace import Trace
 
@@ -52,7 +53,7 @@ class Simulation:
         self.profile = profile_of(profile)
         self.settings, self.broker_config = settings_of(self.profile, settings)
         self.seed = seed
-        self.faults = tuple(faults)
+        self.faults = as_plan(faults)
         self.loop = EventLoop(
             max_time_ms=self.settings.max_time_ms, max_events=self.settings.max_events
         )
@@ -95,10 +96,12 @@ class Simulation:
 
     def run_until(self, time_ms: int) -> None:
         """Let everything happen that is due by then."""
+        check_ms(time_ms)
         self.loop.run_until(time_ms)
 
     def sleep(self, ms: int) -> None:
         """Let time pass: for the process that calls, or for the caller that drives."""
+        check_ms(ms)
         self.processes.sleep(ms)
 
     # Asking.
@@ -133,6 +136,7 @@ class Simulation:
             raise IllegalArgumentError(f"{node!r} is no broker: {brokers} are")
         if not isinstance(message, Request):
             raise IllegalArgumentError(f"{message!r} is no request: see kafkalearn.protocol")
+        check_request(message)
         process = self.processes.current()
         if client is None and process is not None:
             sender = process.node
@@ -177,6 +181,7 @@ class Simulation:
     def freeze(self, node: str, for_ms: int) -> None:
         """Let a node stand still for a while; IllegalStateError if it is down."""
         existing = self._alive(node)
+        check_ms(for_ms)
         self._record_fault(self.now_ms, Freeze(node, self.now_ms, for_ms))
         self.processes.freeze(existing, self.now_ms + for_ms)
 

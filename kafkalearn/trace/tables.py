@@ -59,7 +59,7 @@ def write_parquet(
 
     table = to_arrow(run_id, columns)
     with written_beside(path) as beside:
-        pyarrow.parquet.write_table(table, beside)
+        pyarrow.parquet.write_table(table, beside, write_page_checksum=True)
 
 
 def from_pandas(frame: Any) -> Rows:
@@ -79,8 +79,10 @@ def read_parquet(path: str | os.PathLike[str]) -> Rows:
     import pyarrow.parquet
 
     try:
-        table = pyarrow.parquet.read_table(path)
-    except pyarrow.ArrowInvalid as error:
+        table = pyarrow.parquet.read_table(path, page_checksum_verification=True)
+    except FileNotFoundError:
+        raise
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
         raise DamagedTraceError(f"{os.fspath(path)} is no whole Parquet file: {error}") from None
     run_id = (table.schema.metadata or {}).get(b"run_id")
     return from_arrow(table, run_id=None if run_id is None else run_id.decode())

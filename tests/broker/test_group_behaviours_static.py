@@ -54,6 +54,22 @@ def test_if_no_static_member_comes_the_join_phase_goes_on(profile):
     assert (groups.state, groups.removed()[-1]) == ("Empty", (100_000, "s"))
 
 
+@pytest.mark.parametrize("profile", STATIC)
+def test_a_join_phase_that_goes_on_ends_a_timeout_later(profile):
+    """Behaviour 38: who has come by then goes on, and the other static member is kept."""
+    groups = static_group(profile, "s", "b", **LONG)
+    groups.instances.update(z="two")
+    groups.form("s", "b", "z", **LONG)
+    groups.leave("b")
+    groups.until(50_000)
+    joined = groups.join("z", **LONG)
+    groups.until(79_999)
+    assert joined.parked
+    groups.until(80_000)
+    assert (joined.error, joined.response.leader) == ("NONE", groups.id("z"))
+    assert groups.members == ["s", "z"]
+
+
 # Restarts.
 
 
@@ -250,7 +266,7 @@ def test_an_instance_that_the_group_does_not_know(profile):
 @pytest.mark.parametrize("kind", ["heartbeat", "sync", "commit"])
 @pytest.mark.parametrize("profile", STATIC)
 def test_an_instance_that_the_group_does_not_know_beside_a_member(profile, kind):
-    """As from 2.8 on; Kafka before that only refused a wrong holder, which is left out here."""
+    """As from 3.0 on; Kafka before that only refused a wrong holder, which is left out here."""
     groups = static_group(profile, "b", "s")
     assert getattr(groups, kind)("b", group_instance_id="two").error == "UNKNOWN_MEMBER_ID"
 

@@ -57,6 +57,9 @@ LANDMARKS = {
 groups = st.sampled_from(("billing", "billing", "mail", "audit"))
 names = st.sampled_from(NAMES)
 brokers = st.sampled_from(BROKERS)
+partitions = st.sampled_from(
+    [TopicPartition("orders", number) for number in range(5)] + [TopicPartition("payments", 0)]
+)
 asked = st.sampled_from((*[None] * 9, *BROKERS))  # None: the group's coordinator
 older = st.sampled_from((0, 0, 0, 1))  # by how much a generation is
 spans_ms = st.sampled_from((1, 2, 100, 1_000, 3_000, 6_000, 10_000, 60_000, 600_000))
@@ -76,7 +79,7 @@ class Groups(RuleBasedStateMachine):
         rounds=st.sampled_from((0, 5)),
     )
     def start(self, profile, jitter_ms, rounds):
-        """Start the brokers, with one topic; after 5 rounds all groups are Stable."""
+        """Start the brokers, with two topics; after 5 rounds all groups are Stable."""
         self.sim = Simulation(
             profile=profile,
             latency_jitter_ms=jitter_ms,
@@ -87,21 +90,32 @@ class Groups(RuleBasedStateMachine):
         self.clients = {
             name: Client(self.sim, name, group_id=name.rpartition("-")[0]) for name in NAMES
         }
-        self.partitions = 3  # as clients believe
+        self.count = 3  # of partitions to assign, as clients believe
         self.offset = 0  # that was committed last, by anybody
-        self._ask(CreateTopicsRequest(topics={"orders": CreatableTopic(3)}))
+        topics = {"orders": CreatableTopic(3), "payments": CreatableTopic(1)}
+        self._ask(CreateTopicsRequest(topics=topics))
         self.sim.sleep(10)
         for group_id in GROUPS:
-            self.go_on(group_id, rounds, wait_ms=3_010)
+            self.go_on(group_id, rounds, wait_ms=3_010, absent=None)
 
     # What members ask.
 
-    @rule(group_id=groups, rounds=st.sampled_from((1, 5)), wait_ms=st.sampled_from((3_010, 20)))
-    def go_on(self, group_id, rounds, wait_ms):
-        """Let each client of a group do what one that behaves does; after 5 rounds all are in."""
+    @rule(
+        group_id=groups,
+        rounds=st.sampled_from((1, 5)),
+        wait_ms=st.sampled_from((3_010, 20)),
+        absent=st.none() | names,
+    )
+    def go_on(self, group_id, rounds, wait_ms, absent):
+        """Let each client of a group, but one, do what one that behaves does.
+
+        After 5 rounds all are in. Those that lead come last, so that the others wait for them.
+        """
         for _ in range(rounds):
-            for client in self._of(group_id):
+            clients = [each for each in self._of(group_id) if each.name != absent]
+            for client in clients:
                 client.look()
+            for client in sorted(clients, key=lambda each: bool(each.members)):
                 request = client.proper_request(self._names())
                 if request is not None:
                     self._send(client, request)
@@ -162,19 +176,17 @@ class Groups(RuleBasedStateMachine):
         name=names,
         alone=st.sampled_from((False, False, True)),
         older=older,
-        numbers=st.sets(st.integers(0, 4), min_size=1),
+        partitions=st.sets(partitions, min_size=1),
         metadata=st.sampled_from(("", "", "x" * 5_000)),
         broker=asked,
     )
-    def commit(self, name, alone, older, numbers, metadata, broker):
+    def commit(self, name, alone, older, partitions, metadata, broker):
         """Commit a new offset: as a member, of an old generation, or as one that stands alone."""
         client = self._client(name)
         self.offset += 1
         offsets = {
-            TopicPartition("orders", number): OffsetAndMetadata(
-                self.offset, metadata if number % 2 else ""
-            )
-            for number in sorted(numbers)
+            each: OffsetAndMetadata(self.offset, metadata if each.partition else "")
+            for each in sorted(partitions)
         }
         request = OffsetCommitRequest(group_id=client.group_id, offsets=offsets)
         if not alone:
@@ -183,12 +195,12 @@ class Groups(RuleBasedStateMachine):
             request.group_instance_id = client.instance_id
         self._send(client, request, broker)
 
-    @rule(name=names, numbers=st.sets(st.integers(0, 4)), broker=asked)
-    def fetch_offsets(self, name, numbers, broker):
+    @rule(name=names, partitions=st.sets(partitions), broker=asked)
+    def fetch_offsets(self, name, partitions, broker):
         """Ask what is committed: for some partitions, or for all."""
         client = self._client(name)
-        partitions = tuple(TopicPartition("orders", number) for number in sorted(numbers))
-        request = OffsetFetchRequest(group_id=client.group_id, partitions=partitions or None)
+        asked = tuple(sorted(partitions)) or None
+        request = OffsetFetchRequest(group_id=client.group_id, partitions=asked)
         self._send(client, request, broker)
 
     # What administrators do.
@@ -199,13 +211,13 @@ class Groups(RuleBasedStateMachine):
         count=st.integers(3, 5),
     )
     def administrate(self, what, group_id, count):
-        """Describe and list groups, delete one; delete the topic, make it again, let it grow."""
+        """Describe and list groups, delete one; delete a topic, make it again, let it grow."""
         if what == "delete topic":
             self._ask(DeleteTopicsRequest(topic_names=("orders",)))
         elif what == "let grow":
             self._ask(CreateTopicsRequest(topics={"orders": CreatableTopic(count)}))
             self._ask(CreatePartitionsRequest(topics={"orders": count}))
-            self.partitions = count
+            self.count = count
         elif what == "look":
             self._ask(DescribeGroupsRequest(groups=GROUPS), group_id)
             self._ask(ListGroupsRequest(), group_id)
@@ -219,20 +231,23 @@ class Groups(RuleBasedStateMachine):
         """Let time pass."""
         self.sim.sleep(ms)
 
+    @rule(crash=st.booleans(), group_id=groups, broker=brokers)
+    def fail_over(self, crash, group_id, broker):
+        """Crash a broker, or start it again; or let it coordinate a group."""
+        if crash:
+            (self.sim.crash if self.sim.node(broker).alive else self.sim.restart)(broker)
+        else:
+            self._move(group_id, broker)
+
     @rule(
-        what=st.sampled_from(("move", "crash", "restart client", "freeze", "cut off")),
-        group_id=groups,
+        what=st.sampled_from(("restart client", "freeze", "cut off")),
         broker=brokers,
         name=names,
         ms=spans_ms,
     )
-    def break_something(self, what, group_id, broker, name, ms):
-        """Move a group's coordinator; crash a broker, or start it again; hold a node up."""
-        if what == "move":
-            self._move(group_id, broker)
-        elif what == "crash":
-            (self.sim.crash if self.sim.node(broker).alive else self.sim.restart)(broker)
-        elif what == "restart client":
+    def disturb(self, what, broker, name, ms):
+        """Crash a client, which begins anew; hold a broker up; cut a client off."""
+        if what == "restart client":
             self._client(name).restart()
         elif what == "cut off":
             other = broker if ms < 60_000 else None
@@ -305,7 +320,7 @@ class Groups(RuleBasedStateMachine):
             return BROKERS[0]  # no broker lives: whoever is asked, nobody answers
 
     def _names(self):
-        return [f"orders-{number}" for number in range(self.partitions)]
+        return [f"orders-{number}" for number in range(self.count)]
 
 
 def _landmarks(events):
