@@ -55,8 +55,8 @@ class KafkaProfile:
     sync_names_protocol: bool = True
     """SyncGroup carries protocol type and name, and they are checked (2.5, KIP-559)."""
     static_restart_rebalances: bool = True
-    """A static member that restarts while others sync, or changes the vote, rebalances; else its
-    new id is stored at once, so that a failover does not bring the old one back (2.5 to 2.7)."""
+    """A static member that restarts while others sync, or changes the vote, rebalances (2.5);
+    else its new id is stored at once, so that a failover does not bring the old back (2.6.1)."""
     heartbeat_ok_in_completing_rebalance: bool = True
     """A heartbeat between join and sync is NONE and restarts the session (2.6.1, KAFKA-10134)."""
     list_groups_states: bool = True

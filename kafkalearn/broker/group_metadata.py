@@ -197,7 +197,7 @@ class GroupMetadata:
     def validate_member(self, member_id: str, group_instance_id: str | None) -> Errors:
         """Whether it is a member, and the one that holds its instance id.
 
-        Differs from Kafka up to 2.7: those let a member pass that names an instance which the
+        Differs from Kafka up to 2.8: those let a member pass that names an instance which the
         group does not know.
         """
         if group_instance_id is not None:
