@@ -7,7 +7,6 @@ GroupCoordinatorConfig (4.0).
 from dataclasses import dataclass
 
 from kafkalearn.config import setting
-from kafkalearn.records import MAX_INT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,4 +30,4 @@ class BrokerConfig:
     log_retention_ms: int = setting(604_800_000, least=-1, most=2**63 - 1)
     log_retention_bytes: int = setting(-1, least=-1, most=2**63 - 1)
     log_retention_check_interval_ms: int = setting(300_000, least=1)
-    message_max_bytes: int = setting(1_000_012, least=0, most=MAX_INT)
+    message_max_bytes: int = setting(1_000_012, least=0, since_2_5=1_048_588)

@@ -12,6 +12,8 @@ from typing import Any, ClassVar, get_args, get_origin, get_type_hints
 from kafkalearn.errors import InvalidRequestError
 from kafkalearn.protocol.message import Request
 
+_PLAIN = (int, str, bytes, bool, NoneType)
+
 
 def check_request(request: Request) -> None:
     """InvalidRequestError names the first field with a value of a wrong type."""
@@ -28,8 +30,17 @@ def _fields(kind: type) -> dict[str, Any]:
     return {name: hint for name, hint in hints.items() if get_origin(hint) is not ClassVar}
 
 
+@cache
+def _plain_types(wanted: Any) -> frozenset[type]:
+    """Give the types that need no look inside, since most values are of these."""
+    parts = get_args(wanted) if get_origin(wanted) is UnionType else (wanted,)
+    return frozenset(each for each in parts if each in _PLAIN)
+
+
 def _wrong_in(value: Any, wanted: Any) -> str:
     """Say what is wrong, or ''; containers and the tuples and dataclasses in them are opened."""
+    if type(value) in _plain_types(wanted):
+        return ""
     origin: Any = get_origin(wanted)
     arguments = get_args(wanted)
     if origin is UnionType:
