@@ -4,6 +4,7 @@ They read the events of a whole run and nothing else. See test_invariants.py for
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import partial
 
 from kafkalearn.trace import Event
@@ -28,12 +29,14 @@ VALID_PREVIOUS_STATES = {
 }
 
 
-def invariants_of(*, joins_end_silently: bool, retention_ms: int) -> dict:
+def invariants_of(
+    *, joins_end_silently: bool, instances_may_be_missed: bool, retention_ms: int
+) -> dict:
     """Name each fold; the arguments are those of the folds that need one."""
     return {
         "states": illegal_transitions,
         "generations": generations_that_go_back,
-        "owners": partitions_of_two,
+        "owners": partial(partitions_of_two, instances_may_be_missed=instances_may_be_missed),
         "ghosts": events_of_the_gone,
         "commits": partial(lost_commits, retention_ms=retention_ms),
         "refusals": commits_half_done,
@@ -84,42 +87,61 @@ def _is_accepted(event: Event) -> bool:
     return event.api in ("JoinGroup", "SyncGroup") and event.error == "NONE"
 
 
-def partitions_of_two(events: Iterable[Event]) -> Iterator[str]:
+@dataclass
+class _Generation:
+    """What leaders sent in one generation, and what each member was told.
+
+    missed: who may have come back under a new id before the assignment, and so got nothing of it.
+    """
+
+    sent: list[dict[str, str]] = field(default_factory=list)
+    told: dict[str, str] = field(default_factory=dict)
+    missed: set[str] = field(default_factory=set)
+
+    def tell(self, who: str, text: str) -> Iterator[str]:
+        """Say what is wrong with an assignment that a member is told."""
+        if self.told.setdefault(who, text) != text:
+            yield f"{who} is told {text!r}, after {self.told[who]!r}"
+        told = self.told.items()
+        known = [(name, had) for name, had in told if had or name not in self.missed]
+        if not any(all(each.get(name, "") == had for name, had in known) for each in self.sent):
+            yield f"{who} is told {text!r}, and no leader sent that with the rest"
+        for other, had in told:
+            for partition in text.split():
+                if other != who and partition in had.split():
+                    yield f"{partition} is {other}'s and {who}'s"
+
+
+def partitions_of_two(events: Iterable[Event], *, instances_may_be_missed: bool) -> Iterator[str]:
     """In one generation, one leader's assignment holds, and a partition has one owner.
 
     An assignment is the names of partitions with blanks between. A static member that comes back
-    under a new id is the same owner.
+    under a new id is the same owner. Before 2.5 (instances_may_be_missed) it may be told nothing,
+    since the leader assigned to the old id (KAFKA-9801).
     """
     names: dict[str, str] = {}
     sent: dict[tuple, dict] = {}
-    possible: dict[str, dict[int, list[dict]]] = {}  # group -> generation -> what may hold
-    owners: dict[str, dict[tuple, str]] = {}
+    groups: dict[str, dict[int, _Generation]] = {}
     for event in events:
-        group_id, generation = event.group_id, event.generation
         if event.kind == "member_joined":
             names[event.member_id] = event.detail.get("instance_id") or event.member_id
         elif has_ended(event):
-            possible.pop(group_id, None)
-            owners.pop(group_id, None)
+            groups.pop(event.group_id, None)
         if event.api != "SyncGroup":
             continue
+        generations = groups.setdefault(event.group_id, {})
+        generation = generations.setdefault(event.generation, _Generation())
         if event.kind == "send":
             sent[exchange_of(event)] = fields_of(event).get("assignments", {})
         elif event.kind == "receive":
-            texts = {names.get(who, who): text for who, text in sent[exchange_of(event)].items()}
-            possible.setdefault(group_id, {}).setdefault(generation, []).append(texts)
+            texts = sent[exchange_of(event)]
+            generation.sent.append({names.get(who, who): text for who, text in texts.items()})
         elif event.kind == "respond" and event.error == "NONE":
             who = names.get(event.member_id, event.member_id)
             text = fields_of(event).get("assignment", "")
-            left = [each for each in possible[group_id][generation] if each.get(who, "") == text]
-            possible[group_id][generation] = left
-            if not left:
-                yield f"{event.seq}: {who} is given {text!r}, and no leader sent that with the rest"
-            for partition in text.split():
-                taken = owners.setdefault(group_id, {})
-                owner = taken.setdefault((generation, partition), who)
-                if owner != who:
-                    yield f"{event.seq}: {partition} is {owner}'s and {who}'s, both in {generation}"
+            if instances_may_be_missed and who != event.member_id:
+                generation.missed.add(who)
+            yield from (f"{event.seq}: {sentence}" for sentence in generation.tell(who, text))
 
 
 def events_of_the_gone(events: Iterable[Event]) -> Iterator[str]:

@@ -138,13 +138,15 @@ class Groups(RuleBasedStateMachine):
             changes["member_id"] = member_id
         self._send(client, client.join(**changes), broker)
 
-    @rule(name=names, turn=st.integers(0, 2), older=older, broker=asked)
-    def sync(self, name, turn, older, broker):
+    @rule(name=names, others=st.booleans(), turn=st.integers(0, 3), older=older, broker=asked)
+    def sync(self, name, others, turn, older, broker):
         """Ask for the assignment, and bring it as the leader; or from a generation that is over."""
-        client = self._client(name)
-        generation_id = client.generation_id - older
-        request = client.sync(self._names(), turn=turn, generation_id=generation_id)
-        self._send(client, request, broker)
+        first = self._client(name)
+        for client in [first, *(self._of(first.group_id) if others else ())]:
+            client.look()
+            generation_id = client.generation_id - older
+            request = client.sync(self._names(), turn=turn, generation_id=generation_id)
+            self._send(client, request, broker)
 
     @rule(name=names, older=older, broker=asked)
     def heartbeat(self, name, older, broker):
@@ -286,6 +288,7 @@ class Groups(RuleBasedStateMachine):
         events = list(self.sim.trace)
         invariants = invariants_of(
             joins_end_silently=not self.profile.new_member_join_timeout,
+            instances_may_be_missed=not self.profile.static_restart_rebalances,
             retention_ms=RETENTION_MINUTES * 60_000,
         )
         breaches = [
