@@ -1,6 +1,7 @@
 """What the clients and the cluster hand to each other: plain values, never changed.
 
-Source: org.apache.kafka.common.TopicPartition, ConsumerPartitionAssignor.Subscription (3.9).
+Source: org.apache.kafka.common: TopicPartition, record.Record, internals.Topic;
+org.apache.kafka.clients.consumer: OffsetAndMetadata, ConsumerPartitionAssignor.Subscription (3.9).
 """
 
 import re
@@ -14,6 +15,7 @@ from kafkalearn.errors import (
     InvalidTopicError,
 )
 
+GROUP_METADATA_TOPIC_NAME = "__consumer_offsets"  # Topic.GROUP_METADATA_TOPIC_NAME
 MAX_INT = 2**31 - 1  # Kafka's counts, partitions and generations are Java ints
 _LEGAL_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}", re.ASCII)
 
@@ -45,6 +47,13 @@ class OffsetAndMetadata:
             raise IllegalArgumentError(
                 f"the offset to commit is {_short(self.offset)}: a whole number from 0 is allowed"
             )
+
+
+class OffsetAndTimestamp(NamedTuple):
+    """What offsets_for_times finds: a record's offset, and its time in ms."""
+
+    offset: int
+    timestamp: int
 
 
 class Record(NamedTuple):
@@ -114,6 +123,11 @@ def check_topic(name: object) -> str:
             "a-z A-Z 0-9 . _ -, and neither '.' nor '..'"
         )
     return name
+
+
+def is_internal(topic: str) -> bool:
+    """Whether it is Kafka's own (Java: Topic.isInternal); clients may read it, and no more."""
+    return topic == GROUP_METADATA_TOPIC_NAME
 
 
 def whole_number(value: object, what: str, *, least: int) -> int:

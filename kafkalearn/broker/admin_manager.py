@@ -6,20 +6,26 @@ Source: kafka.server.AdminManager, kafka.admin.AdminUtils, org.apache.kafka.comm
 
 from collections.abc import Mapping
 
-from kafkalearn.broker.cluster import Cluster, is_internal
+from kafkalearn.broker.broker_config import MAX_PARTITIONS
+from kafkalearn.broker.broker_context import BrokerContext
+from kafkalearn.broker.cluster import Cluster
 from kafkalearn.errors import Errors, InvalidTopicError
 from kafkalearn.protocol.metadata import CreatableTopic, TopicResult
-from kafkalearn.records import check_topic
+from kafkalearn.records import check_topic, is_internal
 
 TOPIC_SETTINGS = ("retention.ms", "retention.bytes")
 _DONE = TopicResult(Errors.NONE)
 
 
 class AdminManager:
-    """Changes a cluster's topics, any broker's: there is no controller that must be asked."""
+    """Changes a cluster's topics, any broker's: there is no controller that must be asked.
 
-    def __init__(self, cluster: Cluster) -> None:
+    topic_changed is recorded by the broker that was asked.
+    """
+
+    def __init__(self, context: BrokerContext, cluster: Cluster) -> None:
         self._cluster = cluster
+        self._record = context.record
 
     def create_topic(
         self, name: str, topic: CreatableTopic, *, now_ms: int, validate_only: bool = False
@@ -33,6 +39,7 @@ class AdminManager:
             count = self._cluster.config.num_partitions
         refused = _refuse_configs(topic.configs) or self._refuse_new(name, count)
         if refused is None and not validate_only:
+            self._record_change(name, now_ms, change="created", count=count)
             self._cluster.create_topic(name, count, configs=topic.configs, now_ms=now_ms)
         return refused or _DONE
 
@@ -42,11 +49,13 @@ class AdminManager:
         if refused is not None:
             return refused
         now = len(self._cluster.topics[name].partitions)
-        if total_count <= now:
+        if not now < total_count <= MAX_PARTITIONS:
             return TopicResult(
                 Errors.INVALID_PARTITIONS,
-                f"{name} has {now} partitions: only more is allowed, not {total_count}",
+                f"{name} has {now} partitions: more is allowed, up to {MAX_PARTITIONS:,}, not "
+                f"{total_count:,}",
             )
+        self._record_change(name, now_ms, change="partitions_added", count=total_count)
         self._cluster.create_partitions(name, total_count, now_ms=now_ms)
         return _DONE
 
@@ -54,14 +63,19 @@ class AdminManager:
         """Delete a topic, or say why not."""
         refused = self._refuse_change(name)
         if refused is None:
+            self._record_change(name, now_ms, change="deleted")
             self._cluster.delete_topic(name, now_ms=now_ms)
         return refused or _DONE
 
+    def _record_change(self, name: str, now_ms: int, **detail: object) -> None:
+        self._record("topic_changed", now_ms, topic=name, detail=detail)
+
     def _refuse_new(self, name: str, num_partitions: int) -> TopicResult | None:
-        if num_partitions < 1:
+        if not 1 <= num_partitions <= MAX_PARTITIONS:
             return TopicResult(
                 Errors.INVALID_PARTITIONS,
-                f"{num_partitions} partitions: 1 or more is allowed, or -1 for num.partitions",
+                f"{num_partitions:,} partitions: 1 to {MAX_PARTITIONS:,} are allowed, or -1 for "
+                "num.partitions",
             )
         try:
             check_topic(name)

@@ -12,12 +12,11 @@ from dataclasses import replace
 
 from kafkalearn.broker.admin_manager import AdminManager
 from kafkalearn.broker.broker_context import BrokerContext
-from kafkalearn.broker.cluster import Cluster, Partition, Topic, is_internal
+from kafkalearn.broker.cluster import Cluster, Partition, Topic
 from kafkalearn.broker.fetch_requests import FetchRequests
 from kafkalearn.broker.group_coordinator import GroupCoordinator
 from kafkalearn.broker.log_requests import LogRequests
 from kafkalearn.broker.log_retention import LogRetention
-from kafkalearn.broker.offset_store import GROUP_METADATA_TOPIC_NAME
 from kafkalearn.errors import Errors, InvalidRequestError
 from kafkalearn.protocol.fetch import FetchRequest, ListOffsetsRequest
 from kafkalearn.protocol.group import FindCoordinatorRequest, FindCoordinatorResponse
@@ -37,7 +36,7 @@ from kafkalearn.protocol.metadata import (
 )
 from kafkalearn.protocol.offsets import OffsetCommitRequest, OffsetCommitResponse
 from kafkalearn.protocol.produce import ProduceRequest
-from kafkalearn.records import TopicPartition
+from kafkalearn.records import GROUP_METADATA_TOPIC_NAME, TopicPartition, is_internal
 
 _UNKNOWN = Errors.UNKNOWN_TOPIC_OR_PARTITION
 
@@ -53,7 +52,7 @@ class Broker:
         self._config = context.config
         self._cluster = cluster
         self._coordinator = coordinator
-        self._admin = AdminManager(cluster)
+        self._admin = AdminManager(context, cluster)
         self._fetches = FetchRequests(context, cluster)
         self._retention = LogRetention(context, cluster)
         logs = LogRequests(context, cluster)
@@ -106,7 +105,10 @@ class Broker:
             self._fetches.check_and_complete(partition.topic_partition)
 
     def topic_deleted(self, partitions: Sequence[TopicPartition], now_ms: int) -> None:
-        """Forget the offsets that groups committed for these."""
+        """Forget the offsets that this coordinator's groups committed for these.
+
+        A broker that is down hears of it no more, as in Kafka; see handle_deleted_partitions.
+        """
         self._coordinator.handle_deleted_partitions(partitions, now_ms)
 
     def log_changed(self, partition: Partition, now_ms: int) -> None:

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kafkalearn.broker.broker_config import BrokerConfig
-from kafkalearn.broker.offset_store import GROUP_METADATA_TOPIC_NAME
 from kafkalearn.broker.partition_log import PartitionLog
 from kafkalearn.errors import Errors, IllegalStateError
-from kafkalearn.records import Record, TopicPartition
+from kafkalearn.records import GROUP_METADATA_TOPIC_NAME, Record, TopicPartition, is_internal
 
 if TYPE_CHECKING:
     from kafkalearn.broker.broker import Broker
@@ -43,7 +42,7 @@ class Topic:
 class Cluster:
     """Topics by name, and brokers that come and go. `nodes` are in ring order.
 
-    topic_changed is recorded by the first living broker, leader_elected by the new leader.
+    A new leader records leader_elected, even one that is frozen and learns of it later.
     """
 
     def __init__(self, nodes: Sequence[str], *, config: BrokerConfig) -> None:
@@ -96,29 +95,21 @@ class Cluster:
             leader.log_changed(partition, now_ms)
         return base_offset
 
-    def release_high_watermark(self, partition: Partition, now_ms: int) -> None:
-        """Let consumers read up to the log's end again."""
-        partition.log.release_high_watermark()
-        if partition.leader in self._brokers:
-            self._brokers[partition.leader].log_changed(partition, now_ms)
-
-    # Topics. What may be asked for is checked in admin_manager.py.
+    # Topics. What may be asked for is checked, and recorded, in admin_manager.py.
 
     def create_topic(
         self, name: str, num_partitions: int, *, configs: Mapping[str, int], now_ms: int
     ) -> None:
         """Make a topic that does not exist."""
-        self._grow(Topic(name, configs, []), num_partitions, change="created", now_ms=now_ms)
+        self._grow(Topic(name, configs, []), num_partitions, now_ms)
 
     def create_partitions(self, name: str, total_count: int, *, now_ms: int) -> None:
         """Give a topic more partitions; the records that it has stay where they are."""
-        self._grow(self.topics[name], total_count, change="partitions_added", now_ms=now_ms)
+        self._grow(self.topics[name], total_count, now_ms)
 
     def delete_topic(self, name: str, *, now_ms: int) -> None:
         """Throw a topic and its records away."""
-        topic = self.topics[name]
-        self._record_change(name, {"change": "deleted"}, now_ms)
-        del self.topics[name]
+        topic = self.topics.pop(name)
         for leader, partitions in _by_leader(topic.partitions).items():
             if leader in self._brokers:
                 self._brokers[leader].resign(partitions, now_ms)
@@ -127,27 +118,22 @@ class Cluster:
             if node in self._brokers:
                 self._brokers[node].topic_deleted(gone, now_ms)
 
-    def _grow(self, topic: Topic, total_count: int, *, change: str, now_ms: int) -> None:
+    def _grow(self, topic: Topic, total_count: int, now_ms: int) -> None:
+        living = self.living_brokers
+        if not living:
+            raise IllegalStateError(f"{topic.name} gets no leader: no broker is up")
         retention_ms = topic.configs.get("retention.ms", self.config.log_retention_ms)
         retention_bytes = topic.configs.get("retention.bytes", self.config.log_retention_bytes)
         new = []
         for index in range(len(topic.partitions), total_count):
             log = PartitionLog(retention_ms=retention_ms, retention_bytes=retention_bytes)
             new.append(Partition(TopicPartition(topic.name, index), log))
-        self._record_change(topic.name, {"change": change, "count": total_count}, now_ms)
         topic.partitions += new
         self.topics[topic.name] = topic
-        living = self.living_brokers
         for partition in new:
             self._elect(partition, living[self._placed % len(living)], now_ms)
             self._placed += 1
         self._tell_leaders(new, now_ms)
-
-    def _record_change(self, name: str, detail: Mapping[str, object], now_ms: int) -> None:
-        up = next((node for node in self.nodes if node in self._brokers), None)
-        if up is None:
-            raise IllegalStateError(f"topic {name} cannot be {detail['change']}: no broker is up")
-        self._brokers[up].record("topic_changed", now_ms, topic=name, detail=detail)
 
     # Leaders.
 
@@ -214,11 +200,6 @@ class Cluster:
         for leader, led in _by_leader(partitions).items():
             if leader in self._brokers:
                 self._brokers[leader].become_leader(led, now_ms)
-
-
-def is_internal(topic: str) -> bool:
-    """Whether it is Kafka's own (Java: Topic.isInternal); clients may read it, and no more."""
-    return topic == GROUP_METADATA_TOPIC_NAME
 
 
 def _by_leader(partitions: Iterable[Partition]) -> dict[str | None, list[Partition]]:

@@ -4,8 +4,8 @@ Source: GroupMetadata.summary and overview (1.0.2, 2.4.0), ClassicGroup.describe
 """
 
 from kafkalearn.broker.broker_context import BrokerContext
-from kafkalearn.broker.group_cache import GroupCache
 from kafkalearn.broker.group_metadata import GroupMetadata
+from kafkalearn.broker.group_metadata_manager import GroupMetadataManager
 from kafkalearn.broker.group_state import GroupState
 from kafkalearn.broker.member_metadata import MemberMetadata
 from kafkalearn.errors import Errors
@@ -27,7 +27,7 @@ from kafkalearn.protocol.message import Reply
 class GroupAdmin:
     """Describes, lists and deletes groups."""
 
-    def __init__(self, context: BrokerContext, groups: GroupCache) -> None:
+    def __init__(self, context: BrokerContext, groups: GroupMetadataManager) -> None:
         self._profile = context.profile
         self._groups = groups
 

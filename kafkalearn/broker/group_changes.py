@@ -8,10 +8,10 @@ from kafkalearn.broker.broker_context import BrokerContext
 from kafkalearn.broker.group_metadata import GroupMetadata
 from kafkalearn.broker.group_state import GroupState
 from kafkalearn.broker.member_metadata import MemberMetadata
-from kafkalearn.broker.offset_store import GROUP_METADATA_TOPIC_NAME
 from kafkalearn.errors import Errors
 from kafkalearn.protocol.group import JoinGroupRequest, JoinGroupResponse
 from kafkalearn.protocol.message import Reply
+from kafkalearn.records import GROUP_METADATA_TOPIC_NAME
 
 
 class GroupChanges:
@@ -88,7 +88,12 @@ class GroupChanges:
     def record_state(
         self, group: GroupMetadata, before: GroupState, *, reason: str, now_ms: int
     ) -> None:
-        """Say that a group came into its state, from which, and why."""
+        """Say that a group came into its state, from which, and why; and whose answer waits."""
+        members = group.members.values()
+        waiting = {
+            "waiting_join": [each.member_id for each in members if each.awaiting_join is not None],
+            "waiting_sync": [each.member_id for each in members if each.awaiting_sync is not None],
+        }
         self._record(
             "group_state",
             now_ms,
@@ -101,6 +106,7 @@ class GroupChanges:
                 "leader": group.leader_id,
                 "protocol": group.protocol_name,
                 "members": list(group.members),
+                **{name: waits for name, waits in waiting.items() if waits},
             },
         )
 

@@ -1,9 +1,9 @@
 """The coordinator of the groups whose __consumer_offsets partition this broker leads.
 
-Each request first passes the same checks (GroupCache.find): is the coordinator active, is it this
-group's, has it read the group, does the group exist. Then the group's state decides: for joins in
-join_group.py, for the other requests of members in group_membership.py, for commits in
-group_offsets.py. What they decide happens in group_rebalance.py.
+Each request first passes the same checks (GroupMetadataManager.find): is the coordinator active, is
+it this group's, has it read the group, does the group exist. Then the group's state decides: for
+joins in join_group_handler.py, for the other requests of members in group_membership.py, for
+commits in group_offsets.py. What they decide happens in group_rebalance.py.
 
 Source: kafka.coordinator.group.GroupCoordinator (1.0.2, 2.4.0), GroupCoordinatorService (4.0).
 """
@@ -13,10 +13,10 @@ from typing import Any
 
 from kafkalearn.broker.broker_context import BrokerContext
 from kafkalearn.broker.group_admin import GroupAdmin
-from kafkalearn.broker.group_cache import GroupCache
 from kafkalearn.broker.group_membership import GroupMembership
+from kafkalearn.broker.group_metadata_manager import GroupMetadataManager
 from kafkalearn.broker.group_offsets import GroupOffsets
-from kafkalearn.broker.join_group import JoinGroup
+from kafkalearn.broker.join_group_handler import JoinGroupHandler
 from kafkalearn.broker.offset_store import OffsetStore
 from kafkalearn.errors import InvalidRequestError
 from kafkalearn.profile import KafkaProfile
@@ -49,9 +49,9 @@ class GroupCoordinator:
 
     def __init__(self, context: BrokerContext, store: OffsetStore) -> None:
         release = f"profile {context.profile.release}"
-        self.groups = GroupCache(context, store)
+        self.groups = GroupMetadataManager(context, store)
         self.partition_for = store.partition_for
-        join_group = JoinGroup(context, self.groups, store=store)
+        join_group = JoinGroupHandler(context, self.groups, store=store)
         members = GroupMembership(context, self.groups)
         offsets = GroupOffsets(context, self.groups, store=store)
         admin = GroupAdmin(context, self.groups)
@@ -77,10 +77,6 @@ class GroupCoordinator:
         self.groups.started_ms = now_ms
         self.groups.is_active = True
 
-    def shutdown(self) -> None:
-        """Answer everything with COORDINATOR_NOT_AVAILABLE from now on."""
-        self.groups.is_active = False
-
     def handle(self, request: Request, now_ms: int, reply: Reply) -> None:
         """Answer a request, now or later; InvalidRequestError if the profile does not know it."""
         self.handlers[type(request)](request, now_ms, reply)
@@ -94,7 +90,11 @@ class GroupCoordinator:
         self.groups.unload(partition, now_ms)
 
     def handle_deleted_partitions(self, partitions: Iterable[TopicPartition], now_ms: int) -> None:
-        """Forget what was committed for partitions that are gone."""
+        """Forget what was committed for partitions that are gone, as far as it is read here.
+
+        As in Kafka, nobody is told later: what another coordinator held that was down then, or what
+        is just being read, is kept until it expires.
+        """
         self.groups.remove_partitions(partitions, now_ms)
 
 

@@ -6,8 +6,8 @@ GroupMetadataManager.classicGroupSync, classicGroupHeartbeat, classicGroupLeave 
 
 from kafkalearn.broker.broker_context import BrokerContext
 from kafkalearn.broker.group_answers import sync_answer
-from kafkalearn.broker.group_cache import GroupCache
 from kafkalearn.broker.group_metadata import GroupMetadata
+from kafkalearn.broker.group_metadata_manager import GroupMetadataManager
 from kafkalearn.broker.group_state import GroupState
 from kafkalearn.errors import Errors
 from kafkalearn.protocol.group import (
@@ -27,7 +27,7 @@ _S = GroupState
 class GroupMembership:
     """Answers members by the state of their group."""
 
-    def __init__(self, context: BrokerContext, groups: GroupCache) -> None:
+    def __init__(self, context: BrokerContext, groups: GroupMetadataManager) -> None:
         self._profile = context.profile
         self._groups = groups
         self._needs_id = context.profile.group_id_checked_everywhere

@@ -74,6 +74,11 @@ class GroupMetadata:
         self.state = state
         self.state_since_ms = now_ms
 
+    def restore_state(self, state_since_ms: int) -> None:
+        """Be as after the last rebalance that ended, with the members that the log told of."""
+        self.state = GroupState.STABLE if self.members else GroupState.EMPTY
+        self.state_since_ms = state_since_ms
+
     def init_next_generation(self, now_ms: int) -> None:
         """End the join phase: one generation up, and the members' votes choose the protocol."""
         self.generation_id += 1

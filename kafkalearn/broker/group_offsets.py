@@ -6,8 +6,8 @@ two.
 """
 
 from kafkalearn.broker.broker_context import BrokerContext
-from kafkalearn.broker.group_cache import GroupCache
 from kafkalearn.broker.group_metadata import CommittedOffset, GroupMetadata
+from kafkalearn.broker.group_metadata_manager import GroupMetadataManager
 from kafkalearn.broker.group_state import GroupState
 from kafkalearn.broker.offset_store import OffsetStore
 from kafkalearn.errors import Errors
@@ -28,7 +28,9 @@ _S = GroupState
 class GroupOffsets:
     """Judges commits, keeps what was accepted, and gives it back."""
 
-    def __init__(self, context: BrokerContext, groups: GroupCache, *, store: OffsetStore) -> None:
+    def __init__(
+        self, context: BrokerContext, groups: GroupMetadataManager, *, store: OffsetStore
+    ) -> None:
         self._config = context.config
         self._profile = context.profile
         self._record = context.record

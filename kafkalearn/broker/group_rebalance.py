@@ -120,7 +120,6 @@ class GroupRebalance:
         if group.is_in(_S.AWAITING_SYNC):
             self.propagate_assignment(group, {}, error=Errors.REBALANCE_IN_PROGRESS, now_ms=now_ms)
         _cancel(group.sync_timer)
-        group.pending_sync_members.clear()
         group.in_initial_delay = group.is_in(_S.EMPTY) and self._profile.initial_delay_from_empty
         self.changes.transition_to(group, _S.PREPARING_REBALANCE, reason=reason, now_ms=now_ms)
         if group.in_initial_delay:

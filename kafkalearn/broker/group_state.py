@@ -9,7 +9,7 @@ from kafkalearn.errors import KafkaError
 
 
 class GroupState(Enum):
-    """Where a group is. What each request is answered in a state stands in group_coordinator.py.
+    """Where a group is. group_coordinator.py tells where each request is answered by it.
 
     EMPTY: no members; there may be committed offsets.
     PREPARING_REBALANCE: joins are parked until every member has joined or the time is up.

@@ -5,7 +5,7 @@ Source: KafkaApis.handleProduceRequest, handleListOffsetRequest, ReplicaManager.
 """
 
 from kafkalearn.broker.broker_context import BrokerContext
-from kafkalearn.broker.cluster import Cluster, Partition, is_internal
+from kafkalearn.broker.cluster import Cluster, Partition
 from kafkalearn.errors import Errors, InvalidRequestError
 from kafkalearn.protocol.fetch import (
     EARLIEST_TIMESTAMP,
@@ -22,7 +22,7 @@ from kafkalearn.protocol.produce import (
     ProduceRequest,
     ProduceResponse,
 )
-from kafkalearn.records import Record, TopicPartition
+from kafkalearn.records import Record, TopicPartition, is_internal
 
 _VALID_ACKS = (-1, 0, 1)
 
@@ -99,6 +99,6 @@ def _timestamp_and_offset(partition: Partition, timestamp: int) -> tuple[int, in
     if timestamp == EARLIEST_TIMESTAMP:
         return UNKNOWN_OFFSET, log.log_start_offset
     record = log.first_since(timestamp)
-    if record is None or record.offset >= log.high_watermark:
+    if record is None:
         return UNKNOWN_OFFSET, UNKNOWN_OFFSET
     return record.timestamp_ms, record.offset

@@ -13,12 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from kafkalearn.broker.group_metadata import CommittedOffset, GroupMetadata
-from kafkalearn.broker.group_state import GroupState
 from kafkalearn.broker.member_metadata import MemberMetadata
 from kafkalearn.protocol.group import JoinGroupRequestProtocol
 from kafkalearn.records import Record, TopicPartition
 
-GROUP_METADATA_TOPIC_NAME = "__consumer_offsets"  # Topic.GROUP_METADATA_TOPIC_NAME
 _STORED_MEMBER_FIELDS = (
     "member_id",
     "group_instance_id",
@@ -143,8 +141,7 @@ def _restore(group: GroupMetadata, value: Mapping[str, Any]) -> None:
         protocol = JoinGroupRequestProtocol(group.protocol_name or "", metadata)
         group.add(MemberMetadata(**stored, supported_protocols=(protocol,)))
     group.leader_id = value["leader_id"]
-    group.state = GroupState.STABLE if group.members else GroupState.EMPTY
-    group.state_since_ms = value["state_since_ms"]
+    group.restore_state(value["state_since_ms"])
 
 
 def java_hash(text: str) -> int:

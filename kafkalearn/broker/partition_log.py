@@ -27,7 +27,6 @@ class PartitionLog:
         self._ends: list[int] = []  # bytes from the very first record on to each record's end
         self._latest: list[int] = []  # the latest timestamp from log_start_offset on to each record
         self._dropped_bytes = 0
-        self._held_at: int | None = None
 
     @property
     def log_end_offset(self) -> int:
@@ -36,24 +35,16 @@ class PartitionLog:
 
     @property
     def high_watermark(self) -> int:
-        """Consumers read below it only: the log's end, unless it is held back.
+        """Consumers read below it only. With one log for all brokers it is the log's end.
 
         Differs from Kafka: there it follows the slowest replica in sync.
         """
-        return self.log_end_offset if self._held_at is None else self._held_at
+        return self.log_end_offset
 
     @property
     def size_in_bytes(self) -> int:
         """What is kept. A record without key and value counts too: waiting for a byte finds it."""
         return self.size_between(self.log_start_offset, self.log_end_offset)
-
-    def hold_high_watermark(self) -> None:
-        """Leave the high watermark where it is, as if a replica had stopped to follow."""
-        self._held_at = self.high_watermark
-
-    def release_high_watermark(self) -> None:
-        """Let it be the log's end again. Who waits for records is told by Cluster."""
-        self._held_at = None
 
     def append(self, records: Iterable[Record]) -> int:
         """Write records, whatever offsets they have, and give the first one's offset."""
@@ -88,7 +79,7 @@ class PartitionLog:
         return tuple(self._records[first:end])
 
     def read_all(self) -> Sequence[Record]:
-        """Read everything, above the high watermark too: for whoever takes the log over."""
+        """Read everything: for whoever takes the log over."""
         return self._records.copy()
 
     def size_between(self, offset: int, end_offset: int) -> int:

@@ -19,20 +19,23 @@ if TYPE_CHECKING:
 
 Handler = Callable[["Exchange"], object]
 OnClose = Callable[["Connection"], object]
+Deliver = Callable[["Exchange"], object]
 
 
 class Inbox:
     """Where a client's responses wait until one of its processes takes them.
 
+    deliver: takes each exchange as its response arrives, so that none waits here. It must not wait.
     arrived: fires when there is something to see: a response, or that a connection closed. Who has
     another reason to make a process look may fire it too.
     """
 
-    __slots__ = ("arrived", "exchanges")
+    __slots__ = ("arrived", "deliver", "exchanges")
 
-    def __init__(self, processes: Processes, what: str = "a response") -> None:
+    def __init__(self, processes: Processes, *, deliver: Deliver | None = None) -> None:
         self.exchanges: list[Exchange] = []
-        self.arrived = Signal(processes, what)
+        self.deliver = deliver
+        self.arrived = Signal(processes, "a response")
 
     def wait(self, timeout_ms: int | None = None) -> bool:
         """Wait, if it is empty, until `arrived` fires; whether there is a response then."""
@@ -102,8 +105,12 @@ class Exchange:
         network.loop.now_ms = time_ms
         if back:
             journal("response", time_ms, self, None)
-            connection.inbox.exchanges.append(self)
-            connection.inbox.arrived.fire()
+            inbox = connection.inbox
+            if inbox.deliver is None:
+                inbox.exchanges.append(self)
+                inbox.arrived.fire()
+            else:
+                inbox.deliver(self)
             return
         journal("receive", time_ms, self, None)
         if self.forced_response is None:

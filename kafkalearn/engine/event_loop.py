@@ -1,8 +1,9 @@
-"""Virtual time: the only module that moves the clock.
+"""Virtual time: the queue of all that will happen.
 
 Times are int milliseconds. What is due at the same time happens in the order in which it was
-scheduled, so equal seeds give equal runs. The loop calls what is due, and that never waits; what
-waits is a process (process.py).
+scheduled, so equal seeds give equal runs. The loop calls what is due (a timer, a message, a process
+that goes on), which sets the clock to its time. A callback never waits; what waits is a process
+(process.py).
 """
 
 import threading
@@ -70,6 +71,7 @@ class EventLoop:
 
     def add_node(self, name: str) -> Node:
         """Start a node; IllegalStateError if one of that name is alive."""
+        self.check_thread()
         if name in self.nodes and self.nodes[name].alive:
             raise IllegalStateError(
                 f"{name} is running: only after a crash can it be started again"
@@ -192,4 +194,9 @@ class EventLoop:
     def _check_that_nobody_drives(self) -> None:
         self.check_thread()
         if self.driver is not None:
-            raise IllegalStateError("only a process can wait while the simulation runs")
+            raise IllegalStateError(
+                "only a process can wait while the simulation runs"
+                if getcurrent() is self.driver
+                else "a process can neither run nor end the simulation that it is part of: it can "
+                "sleep or wait"
+            )

@@ -5,19 +5,17 @@ turn it is, or to the loop. A caller that is no process drives the loop while it
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stderr, redirect_stdout
 from contextvars import copy_context
 from heapq import heappop, heappush, heappushpop
 
 from greenlet import getcurrent, greenlet  # type: ignore[import-untyped]
 
 from kafkalearn.engine.event_loop import Entry, EventLoop
+from kafkalearn.engine.greenlets import check_plain, unwind
 from kafkalearn.engine.node import Node
 from kafkalearn.engine.signals import Signal
 from kafkalearn.engine.timer import Timer
-from kafkalearn.errors import IllegalStateError
-
-_UNWINDING_STEPS = 100
+from kafkalearn.errors import IllegalArgumentError, IllegalStateError
 
 
 class Process(greenlet):  # type: ignore[misc]
@@ -140,9 +138,11 @@ class Processes:
         """Start a process on a node; the caller goes on first. On a dead node nothing starts.
 
         It has a copy of the caller's context variables. An exception that ends it goes to those
-        who wait in its join, or else to who drives the loop.
+        who wait in its join, or else to who drives the loop. IllegalArgumentError for a function
+        with `yield` or `async`.
         """
         self.loop.check_thread()
+        check_plain(function, f"{name} of {node.name}")
         process = Process(self, function, node=node, name=name)
         if node.alive:
             self.living[process] = None
@@ -157,11 +157,14 @@ class Processes:
         return process if process in self.living else None
 
     def sleep(self, ms: int) -> None:
-        """Let `ms` of virtual time pass; 0 lets those go first that are due now."""
+        """Let `ms` of virtual time pass; 0 lets those go first that are due now.
+
+        IllegalArgumentError for a negative time.
+        """
         process = getcurrent()
         loop = self.loop
         if ms < 0:
-            raise loop.past(loop.now_ms + ms)
+            raise IllegalArgumentError(f"{ms:,} ms is no time to sleep: 0 or more is allowed")
         if process not in self.living:
             self.drive(loop.now_ms + ms, f"the main program sleeps for {ms:,} ms")
             return
@@ -197,6 +200,7 @@ class Processes:
 
         No `except` and no `finally` of theirs runs as long as the simulation lives; see dispose.
         """
+        self.loop.check_thread()
         if not node.alive:
             return
         node.alive = False
@@ -215,6 +219,7 @@ class Processes:
         Its processes, its timers and what is sent to it wait. Then the messages come first, as
         they lay in the buffers of its machine.
         """
+        self.loop.check_thread()
         if until_ms < self.loop.now_ms:
             raise self.loop.past(until_ms)
         node.frozen_until_ms = max(node.frozen_until_ms, until_ms)
@@ -232,12 +237,7 @@ class Processes:
         self.loop.close("this run was disposed of")
         self._crashed.update(self.living)
         self.living.clear()
-        with redirect_stdout(None), redirect_stderr(None):
-            for process in self._crashed:
-                process.parent = getcurrent()
-                for _ in range(_UNWINDING_STEPS):
-                    if process:  # suspended: an `except` of its own may have caught the last
-                        process.throw()
+        unwind(self._crashed)
         self._crashed = {process: None for process in self._crashed if process}
 
     def _who_waits(self) -> Iterator[str]:

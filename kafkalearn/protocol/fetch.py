@@ -37,7 +37,6 @@ class PartitionData(NamedTuple):
 class FetchResponse(Response):
     """partitions: in the order in which they were asked for."""
 
-    api: ClassVar[str] = "Fetch"
     partitions: Mapping[TopicPartition, PartitionData] = field(default_factory=dict)
 
 
@@ -69,7 +68,6 @@ class ListOffsetsPartitionResponse(NamedTuple):
 class ListOffsetsResponse(Response):
     """partitions: in the order in which they were asked for."""
 
-    api: ClassVar[str] = "ListOffsets"
     partitions: Mapping[TopicPartition, ListOffsetsPartitionResponse] = field(default_factory=dict)
 
 

@@ -19,7 +19,6 @@ class FindCoordinatorResponse(Response):
     Differs from Kafka: the node's name stands for its id, host and port.
     """
 
-    api: ClassVar[str] = "FindCoordinator"
     node: str = ""
 
 
@@ -57,7 +56,6 @@ class JoinGroupResponse(Response):
     skip_assignment: the leader of a group that did not rebalance must not assign (KIP-814).
     """
 
-    api: ClassVar[str] = "JoinGroup"
     generation_id: int = UNKNOWN_GENERATION_ID
     protocol_type: str | None = None
     protocol_name: str = ""
@@ -93,7 +91,6 @@ class JoinGroupRequest(Request):
 class SyncGroupResponse(Response):
     """assignment: what this member reads, as text; '' for nothing."""
 
-    api: ClassVar[str] = "SyncGroup"
     protocol_type: str | None = None
     protocol_name: str | None = None
     assignment: str = ""
@@ -123,8 +120,6 @@ class SyncGroupRequest(Request):
 @dataclass(slots=True, kw_only=True)
 class HeartbeatResponse(Response):
     """REBALANCE_IN_PROGRESS is how a member learns that it has to join again."""
-
-    api: ClassVar[str] = "Heartbeat"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -161,7 +156,6 @@ class MemberResponse(NamedTuple):
 class LeaveGroupResponse(Response):
     """members: an error each, where the profile lets several members leave in one request."""
 
-    api: ClassVar[str] = "LeaveGroup"
     members: tuple[MemberResponse, ...] = ()
 
 

@@ -36,7 +36,6 @@ class DescribedGroup(NamedTuple):
 class DescribeGroupsResponse(Response):
     """groups: one for each group asked for, in that order."""
 
-    api: ClassVar[str] = "DescribeGroups"
     groups: tuple[DescribedGroup, ...] = ()
 
 
@@ -68,7 +67,6 @@ class ListedGroup(NamedTuple):
 class ListGroupsResponse(Response):
     """groups: those whose coordinator the asked broker is; a client asks every broker."""
 
-    api: ClassVar[str] = "ListGroups"
     groups: tuple[ListedGroup, ...] = ()
 
 
@@ -88,7 +86,6 @@ class ListGroupsRequest(Request):
 class DeleteGroupsResponse(Response):
     """results: group id -> error."""
 
-    api: ClassVar[str] = "DeleteGroups"
     results: Mapping[str, Errors] = field(default_factory=dict)
 
 

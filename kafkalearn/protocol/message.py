@@ -11,6 +11,7 @@ Member metadata and assignments are text where Kafka has bytes, so that a trace 
 Source: clients/src/main/resources/common/message (3.9), AbstractRequest, AbstractResponse.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
@@ -23,21 +24,20 @@ UNKNOWN_GENERATION_ID = -1  # JoinGroupRequest.UNKNOWN_GENERATION_ID
 
 @dataclass(slots=True, kw_only=True)
 class Response:
-    """An answer. `api` is Kafka's name of the request, as in ``JoinGroup``."""
+    """An answer."""
 
-    api: ClassVar[str]
     error_code: Errors = Errors.NONE
 
 
 @dataclass(slots=True, kw_only=True)
 class Request:
-    """A question to a broker."""
+    """A question to a broker. `api` is Kafka's name of it, as in ``JoinGroup``."""
 
     api: ClassVar[str]
 
+    @abstractmethod
     def get_error_response(self, error: Errors) -> Response:
         """Answer every part of the request with `error`, as in AbstractRequest."""
-        raise NotImplementedError
 
 
 Reply = Callable[[Response], None]

@@ -32,7 +32,6 @@ class MetadataResponseTopic(NamedTuple):
 class MetadataResponse(Response):
     """brokers: the names of those that live, as in ``broker-0``."""
 
-    api: ClassVar[str] = "Metadata"
     brokers: tuple[str, ...] = ()
     topics: tuple[MetadataResponseTopic, ...] = ()
 
@@ -63,7 +62,6 @@ class TopicResult(NamedTuple):
 class CreateTopicsResponse(Response):
     """results: topic -> what became of it."""
 
-    api: ClassVar[str] = "CreateTopics"
     results: Mapping[str, TopicResult] = field(default_factory=dict)
 
 
@@ -94,7 +92,6 @@ class CreateTopicsRequest(Request):
 class DeleteTopicsResponse(Response):
     """results: topic -> what became of it."""
 
-    api: ClassVar[str] = "DeleteTopics"
     results: Mapping[str, TopicResult] = field(default_factory=dict)
 
 
@@ -114,7 +111,6 @@ class DeleteTopicsRequest(Request):
 class CreatePartitionsResponse(Response):
     """results: topic -> what became of it."""
 
-    api: ClassVar[str] = "CreatePartitions"
     results: Mapping[str, TopicResult] = field(default_factory=dict)
 
 

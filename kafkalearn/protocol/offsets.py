@@ -18,7 +18,6 @@ INVALID_OFFSET = -1  # OffsetFetchResponse.INVALID_OFFSET: nothing is committed
 class OffsetCommitResponse(Response):
     """partitions: an error each. error_code stays NONE: Kafka has no error for the whole."""
 
-    api: ClassVar[str] = "OffsetCommit"
     partitions: Mapping[TopicPartition, Errors] = field(default_factory=dict)
 
 
@@ -50,7 +49,6 @@ class FetchedOffset(NamedTuple):
 class OffsetFetchResponse(Response):
     """partitions: in the order in which they were asked for."""
 
-    api: ClassVar[str] = "OffsetFetch"
     partitions: Mapping[TopicPartition, FetchedOffset] = field(default_factory=dict)
 
 

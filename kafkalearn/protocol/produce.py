@@ -26,7 +26,6 @@ class PartitionProduceResponse(NamedTuple):
 class ProduceResponse(Response):
     """partitions: in the order in which they were sent."""
 
-    api: ClassVar[str] = "Produce"
     partitions: Mapping[TopicPartition, PartitionProduceResponse] = field(default_factory=dict)
 
 

@@ -25,16 +25,16 @@ def _carries(meaning: str, columns: str, detail: str = "") -> Carries:
 _MEMBER = "group_id member_id generation"
 _OFFSET = "topic partition offset"
 _LOADED = "group_id generation topic partition"
-_MESSAGE = f"api peer correlation_id error {_MEMBER} {_OFFSET}"
+_REQUEST = f"api peer correlation_id {_MEMBER} {_OFFSET}"
+_MESSAGE = f"{_REQUEST} error"
 
 KINDS: dict[str, Carries] = {
-    # Messages. fields: their own, by name; branch: the check that decided the answer;
-    # message: request or response.
-    "send": _carries("a client's request leaves for broker `peer`", _MESSAGE, "fields"),
-    "receive": _carries("a request of client `peer` reached the broker", _MESSAGE, "fields"),
-    "respond": _carries("the answer leaves for client `peer`", _MESSAGE, "fields branch"),
-    "response": _carries("the answer of `peer` is in the client's inbox", _MESSAGE, "fields"),
-    "dropped": _carries("what `peer` sent never arrives", _MESSAGE, "message reason fields"),
+    # Messages. fields: their own, by name, told where they leave; message: request or response.
+    "send": _carries("a client's request leaves for broker `peer`", _REQUEST, "fields"),
+    "receive": _carries("a request of client `peer` reached the broker", _REQUEST),
+    "respond": _carries("the answer leaves for client `peer`", _MESSAGE, "fields"),
+    "response": _carries("the answer of `peer` is in the client's inbox", _MESSAGE),
+    "dropped": _carries("what `peer` sent never arrives", _MESSAGE, "message reason"),
     "disconnected": _carries("the connection to `peer` ended", "peer", "reason"),
     # A consumer. step: how far this poll has come, absent when it begins; mode: sync, async, auto;
     # latency_ms: since the commit was asked for; partitions: topic -> list of numbers;
@@ -55,6 +55,7 @@ KINDS: dict[str, Carries] = {
     "client_state": _carries("how a member sees itself changed", _MEMBER, "from to reason"),
     "assigned": _carries("a member was given partitions", _MEMBER, "partitions"),
     "revoked": _carries("a member gives partitions up", _MEMBER, "partitions reason lost"),
+    "logged": _carries("a client goes on after something that Kafka would log", "", "message"),
     # A coordinator. members: all of them; waiting_join, waiting_sync: those whose answer is held
     # back; pending: true while a member has an id and must join with it.
     "group_state": _carries(
@@ -75,6 +76,6 @@ KINDS: dict[str, Carries] = {
     "topic_changed": _carries("a topic came, went or grew", "topic", "change count"),
     # fault: crash, restart, freeze, cut_off, drop, delay or answer_with_error.
     "fault": _carries(
-        "something is broken on purpose", "api peer correlation_id error", "fault part for_ms by_ms"
+        "something is broken on purpose", "api peer error", "fault part for_ms by_ms"
     ),
 }

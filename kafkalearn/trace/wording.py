@@ -30,7 +30,7 @@ ENGLISH = Wording(
     kinds={
         "send": "asks {peer} {request}",
         "receive": "is asked by {peer} {request}",
-        "respond": "answers {peer}, which asked {request}[: {error}][; {branch}]",
+        "respond": "answers {peer}, which asked {request}[: {error}]",
         "response": "hears from {peer}, which it asked {request}[: {error}]",
         "dropped": "never gets[ the {message}] from {peer}[ ({reason})]: asked {request}",
         "disconnected": "loses its connection to {peer}[: {reason}]",
@@ -41,6 +41,7 @@ ENGLISH = Wording(
         "[{?paused}, but it is paused][: {reason}]",
         "commit": "commits offset {offset} of {topic}-{partition}[ ({mode})]"
         "[ in group {group_id}][, generation {generation}][, which fails: {error}]",
+        "logged": "logs: {message}",
         "client_state": "goes from {from} to {to}[ in group {group_id}][, generation {generation}]"
         "[: {reason}]",
         "assigned": "is given {partitions}[ in group {group_id}][, generation {generation}]",
@@ -96,7 +97,7 @@ CHINESE = Wording(
     kinds={
         "send": "向 {peer} 发送请求：{request}",
         "receive": "收到 {peer} 的请求：{request}",
-        "respond": "答复 {peer} 的请求：{request}[：{error}][；{branch}]",
+        "respond": "答复 {peer} 的请求：{request}[：{error}]",
         "response": "收到 {peer} 的答复：{request}[：{error}]",
         "dropped": "未收到 {peer} 的[{message}]消息[（{reason}）]：{request}",
         "disconnected": "与 {peer} 的连接断开[：{reason}]",
@@ -107,6 +108,7 @@ CHINESE = Wording(
         "[{?paused}，但已暂停][：{reason}]",
         "commit": "提交 {topic}-{partition} 的 offset {offset}[（{mode}）]"
         "[，消费组 {group_id}][，generation {generation}][，失败：{error}]",
+        "logged": "记录日志：{message}",
         "client_state": "的状态从 {from} 变为 {to}[，消费组 {group_id}][，generation {generation}]"
         "[：{reason}]",
         "assigned": "分配到分区：{partitions}[，消费组 {group_id}][，generation {generation}]",

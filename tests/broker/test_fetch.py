@@ -177,20 +177,6 @@ def test_a_waiting_fetch_hears_that_the_topic_is_gone(world):
     assert world.timers.waiting[1:] == []  # what is left is the check of the new record's age
 
 
-def test_records_above_the_high_watermark_are_waited_for(world):
-    """A fetch above it is no error; letting go of it wakes the fetch."""
-    world.partition("t").log.hold_high_watermark()
-    world.write("t", b"a", b"b")
-    answers = [world.ask(fetch(("t", 0, offset))) for offset in (0, 1, 2)]
-    assert answers == [[], [], []]
-    world.cluster.release_high_watermark(world.partition("t"), now_ms=50)
-    assert [[read(each) for each in answer] for answer in answers] == [
-        [{"t-0": ([b"a", b"b"], 2, 0)}],
-        [{"t-0": ([b"b"], 2, 0)}],
-        [],
-    ]
-
-
 def test_waiting_fetches_are_answered_first_come_first(world):
     """Equal runs give equal traces, so the order is fixed."""
     order = []

@@ -46,10 +46,10 @@ def all_say(profile, error, **instead):
 
 @pytest.mark.parametrize("profile", EVERY_PROFILE)
 def test_a_coordinator_that_is_not_active_serves_nobody(profile):
-    """Before its start and after its shutdown all is COORDINATOR_NOT_AVAILABLE, and stays so."""
+    """Before its start all is COORDINATOR_NOT_AVAILABLE, and so it stays until then."""
     groups = Groups(profile)
     groups.commit(offset=5)
-    groups.coordinator.shutdown()
+    groups.coordinator.groups.is_active = False
     assert answers(groups) == all_say(profile, "COORDINATOR_NOT_AVAILABLE")
     groups.coordinator.startup(groups.now_ms)
     assert groups.committed() == 5
@@ -116,7 +116,7 @@ def test_what_is_said_where_there_is_no_group(profile):
 def test_not_active_comes_before_not_coordinator(profile):
     """A coordinator that is neither says the first."""
     groups = Groups(profile, owned=False)
-    groups.coordinator.shutdown()
+    groups.coordinator.groups.is_active = False
     assert answers(groups) == all_say(profile, "COORDINATOR_NOT_AVAILABLE")
 
 
@@ -126,7 +126,7 @@ def test_not_active_comes_before_loading(profile):
     groups = Groups(profile, offsets_load_ms=100)
     groups.commit()
     groups.fail_over()
-    groups.coordinator.shutdown()
+    groups.coordinator.groups.is_active = False
     assert answers(groups) == all_say(profile, "COORDINATOR_NOT_AVAILABLE")
 
 
@@ -156,7 +156,7 @@ def test_not_active_comes_before_the_empty_group_id(profile):
     Differs from Kafka 2.0 to 3.9: INVALID_GROUP_ID comes first there.
     """
     groups = Groups(profile)
-    groups.coordinator.shutdown()
+    groups.coordinator.groups.is_active = False
     assert answers(groups, "") == all_say(profile, "COORDINATOR_NOT_AVAILABLE")
 
 

@@ -1,6 +1,9 @@
 import pytest
 
+from kafkalearn.broker.broker_config import BrokerConfig
+from kafkalearn.config import configure
 from kafkalearn.errors import InvalidRequestError
+from kafkalearn.profile import profile_of
 from kafkalearn.protocol.fetch import (
     EARLIEST_TIMESTAMP,
     LATEST_TIMESTAMP,
@@ -132,15 +135,12 @@ def list_offsets(world, timestamp, *partitions):
         (0, (20, 1)),
         (21, (30, 2)),
         (31, (-1, -1)),
-        (40, (-1, -1)),
     ],
 )
 def test_list_offsets_finds_what_consumers_can_read(world, timestamp, found):
     """The earliest is the log's start, the latest the high watermark; none is as young: -1."""
     log = world.partition("t").log
     log.append(Record(-1, time_ms, None, b"x") for time_ms in (10, 20, 30))
-    log.hold_high_watermark()
-    log.append(records(b"x", timestamp_ms=40))
     log.delete_records(1)
     assert list_offsets(world, timestamp) == {"t-0": ("NONE", *found)}
 
@@ -158,3 +158,12 @@ def test_list_offsets_asks_the_leader(world):
         "t-1": ("NOT_LEADER_OR_FOLLOWER", -1, -1),
         "t-9": ("UNKNOWN_TOPIC_OR_PARTITION", -1, -1),
     }
+
+
+@pytest.mark.parametrize(
+    ("profile", "size"),
+    [(each, 1_000_012) for each in ("0.10.1", "1.0", "2.3", "2.4")] + [("4.0", 1_048_588)],
+)
+def test_how_large_a_batch_may_be_by_default(profile, size):
+    """message.max.bytes is 1,000,000 and 12 bytes around a batch; since 2.5, 1 MiB and 12."""
+    assert configure(BrokerConfig, profile_of(profile).version, given={}).message_max_bytes == size

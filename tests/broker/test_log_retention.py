@@ -100,19 +100,6 @@ def test_a_log_that_ages_sooner_brings_the_check_forward():
     assert due(world) == [210 * SECOND]
 
 
-def test_what_no_consumer_can_read_yet_waits_for_the_high_watermark():
-    """Retention stops there, and goes on when it moves."""
-    world = world_with()
-    world.create("t", retention_ms=0)
-    world.partition("t").log.hold_high_watermark()
-    world.write("t", b"a")
-    assert due(world) == []
-    world.cluster.release_high_watermark(world.partition("t"), now_ms=70 * SECOND)
-    assert due(world) == [70 * SECOND]
-    world.timers.run_until(70 * SECOND)
-    assert world.partition("t").log.log_start_offset == 1
-
-
 def test_a_consumer_that_is_slower_than_retention_has_lost_its_offset():
     """Its next fetch is out of range."""
     world = world_with()

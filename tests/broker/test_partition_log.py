@@ -74,22 +74,6 @@ def test_offsets_are_in_range_from_the_start_to_the_end(offset, there):
     assert log.has_offset(offset) is there
 
 
-def test_a_high_watermark_that_is_held_back_hides_records():
-    """Consumers read below it only, though their offset above it is in range."""
-    log = PartitionLog()
-    log.append(records(b"a"))
-    log.hold_high_watermark()
-    log.append(records(b"b", b"c"))
-    log.hold_high_watermark()  # a second fault does not move it
-    assert (log.high_watermark, log.log_end_offset) == (1, 3)
-    assert offsets(log.read(0, 1000)) == [0]
-    assert [log.read(offset, 1000) for offset in (1, 2, 3)] == [(), (), ()]
-    assert [log.size_between(offset, log.high_watermark) for offset in (0, 1, 2)] == [1, 0, 0]
-    assert offsets(log.read_all()) == [0, 1, 2]
-    log.release_high_watermark()
-    assert offsets(log.read(0, 1000)) == [0, 1, 2]
-
-
 @pytest.mark.parametrize(
     ("timestamp_ms", "offset"),
     [(-5, 0), (30, 0), (31, 2), (40, 2), (41, None)],
@@ -117,11 +101,9 @@ def test_records_are_deleted_up_to_the_high_watermark_only(before_offset, start)
     """The log's end stays where it is, and the start never goes back."""
     log = PartitionLog()
     log.append(records(b"a", b"b", b"c"))
-    log.hold_high_watermark()
-    log.append(records(b"d"))
     log.delete_records(before_offset)
-    assert (log.log_start_offset, log.log_end_offset) == (start, 4)
-    assert offsets(log.read_all()) == list(range(start, 4))
+    assert (log.log_start_offset, log.log_end_offset) == (start, 3)
+    assert offsets(log.read_all()) == list(range(start, 3))
     log.delete_records(1)
     assert log.log_start_offset == max(start, 1)
 
@@ -171,18 +153,6 @@ def test_retention_names_the_setting_that_reached_further(now_ms, setting):
     assert log.delete_old_records(now_ms) == setting
 
 
-def test_retention_keeps_what_is_above_the_high_watermark():
-    """What no consumer could read yet is not deleted."""
-    log = PartitionLog(retention_ms=0, retention_bytes=0)
-    log.append(records(b"a"))
-    log.hold_high_watermark()
-    log.append(records(b"b"))
-    assert log.delete_old_records(1000) == "retention.ms"
-    assert log.log_start_offset == 1
-    assert log.deletable_from_ms() is None
-    assert log.delete_old_records(1000) is None
-
-
 @pytest.mark.parametrize(
     ("settings", "times_ms", "due_ms"),
     [
@@ -207,15 +177,11 @@ class ModelLog:
 
     def __init__(self, retention_ms, retention_bytes):
         self.retention_ms, self.retention_bytes = retention_ms, retention_bytes
-        self.all, self.start, self.held = [], 0, None
-
-    @property
-    def watermark(self):
-        return len(self.all) if self.held is None else self.held
+        self.all, self.start = [], 0
 
     def read(self, offset, max_bytes, *, min_one_record):
         found, size = [], 0
-        for record in self.all[offset : self.watermark]:
+        for record in self.all[offset:]:
             size += max(record.size_in_bytes, 1)
             if size > max_bytes and not (min_one_record and not found):
                 break
@@ -223,7 +189,7 @@ class ModelLog:
         return tuple(found)
 
     def drop_while(self, condition):
-        while self.start < self.watermark and condition():
+        while self.start < len(self.all) and condition():
             self.start += 1
 
     def size_from(self, offset):
@@ -241,8 +207,6 @@ NUMBERS = st.integers(0, 30)
 VALUES = st.none() | st.binary(max_size=4)
 STEPS = st.one_of(
     st.tuples(st.just("append"), st.lists(st.tuples(NUMBERS, VALUES), max_size=5)),
-    st.tuples(st.just("hold"), st.none()),
-    st.tuples(st.just("release"), st.none()),
     st.tuples(st.just("delete"), NUMBERS),
     st.tuples(st.just("retain"), st.integers(0, 60)),
 )
@@ -261,12 +225,6 @@ def test_a_log_does_what_a_plain_list_does(retention_ms, retention_bytes, steps,
             assert log.append(Record(-1, time, None, data) for time, data in value) == base
             new = [Record(base + i, *pair[:1], None, pair[1]) for i, pair in enumerate(value)]
             model.all += new
-        elif step == "hold":
-            log.hold_high_watermark()
-            model.held = model.watermark
-        elif step == "release":
-            log.release_high_watermark()
-            model.held = None
         elif step == "delete":
             log.delete_records(value)
             model.drop_while(lambda value=value: model.start < value)
@@ -280,7 +238,7 @@ def test_a_log_does_what_a_plain_list_does(retention_ms, retention_bytes, steps,
     end = len(model.all)
     assert (log.log_start_offset, log.high_watermark, log.log_end_offset) == (
         model.start,
-        model.watermark,
+        end,
         end,
     )
     assert log.size_in_bytes == model.size_from(model.start)

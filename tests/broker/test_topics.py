@@ -18,11 +18,11 @@ def results(response):
     return {name: result.error_code.name for name, result in response.results.items()}
 
 
-def create(world, name, partitions=1, *, validate_only=False, **configs):
+def create(world, name, partitions=1, *, node="b0", validate_only=False, **configs):
     """Give the error's name and the reason."""
     topic = CreatableTopic(partitions, {k.replace("_", "."): v for k, v in configs.items()})
     request = CreateTopicsRequest(topics={name: topic}, validate_only=validate_only)
-    (result,) = world.answer(request, now_ms=7).results.values()
+    (result,) = world.answer(request, node=node, now_ms=7).results.values()
     return result.error_code.name, result.error_message
 
 
@@ -39,7 +39,8 @@ def test_a_new_topic_is_spread_over_the_living_brokers():
         ("b1", "leader_elected", 7, {"topic": "a", "partition": 1}),
     ]
     world.crash("b0", 8)
-    world.cluster.create_topic("c", 2, configs={}, now_ms=9)
+    assert create(world, "c", 2, node="b1") == ("NONE", None)
+    assert world.seen("topic_changed")[-1][0] == "b1"  # whoever was asked
     assert [each.leader for each in world.cluster.topics["c"].partitions] == ["b1", "b2"]
 
 
@@ -53,8 +54,10 @@ def test_minus_one_partitions_are_the_brokers_num_partitions():
 @pytest.mark.parametrize(
     ("name", "settings", "error", "reason"),
     [
-        ("t", {"partitions": 0}, "INVALID_PARTITIONS", "0 partitions: 1 or more is allowed"),
-        ("t", {"partitions": -2}, "INVALID_PARTITIONS", "-2 partitions: 1 or more is allowed"),
+        ("t", {"partitions": 0}, "INVALID_PARTITIONS", "0 partitions: 1 to 10,000 are allowed"),
+        ("t", {"partitions": -2}, "INVALID_PARTITIONS", "-2 partitions: 1 to 10,000 are allowed"),
+        ("t", {"partitions": 10_001}, "INVALID_PARTITIONS", "10,001 partitions: 1 to 10,000 are"),
+        ("t", {"partitions": 10**9}, "INVALID_PARTITIONS", "1,000,000,000 partitions: 1 to"),
         ("", {}, "INVALID_TOPIC_EXCEPTION", "'' is no topic name"),
         ("a b", {}, "INVALID_TOPIC_EXCEPTION", "'a b' is no topic name"),
         ("x" * 250, {}, "INVALID_TOPIC_EXCEPTION", "is no topic name"),
@@ -129,8 +132,9 @@ def test_a_grown_topic_keeps_its_own_settings():
 @pytest.mark.parametrize(
     ("name", "count", "error", "reason"),
     [
-        ("t", 2, "INVALID_PARTITIONS", "t has 2 partitions: only more is allowed, not 2"),
-        ("t", 1, "INVALID_PARTITIONS", "t has 2 partitions: only more is allowed, not 1"),
+        ("t", 2, "INVALID_PARTITIONS", "t has 2 partitions: more is allowed, up to 10,000, not 2"),
+        ("t", 1, "INVALID_PARTITIONS", "t has 2 partitions: more is allowed, up to 10,000, not 1"),
+        ("t", 10_001, "INVALID_PARTITIONS", "more is allowed, up to 10,000, not 10,001"),
         ("nowhere", 2, "UNKNOWN_TOPIC_OR_PARTITION", "there is no topic nowhere"),
         (OFFSETS, 9, "INVALID_TOPIC_EXCEPTION", "__consumer_offsets is Kafka's own"),
     ],
@@ -169,16 +173,20 @@ def test_a_deleted_topic_is_gone_with_its_records():
     assert world.write("t", b"b") == 0
 
 
-def test_without_a_living_broker_topics_stay_as_they_are():
-    """Nobody could do it, and the sentence says so."""
+def test_a_topic_may_have_ten_thousand_partitions():
+    """More is refused, so that a typing error does not fill the memory."""
     world = World()
-    world.create("t")
+    assert create(world, "t", 10_000) == ("NONE", None)
+    assert len(world.cluster.topics["t"].partitions) == 10_000
+
+
+def test_without_a_living_broker_no_topic_is_made():
+    """It would have no leader, and the sentence says so."""
+    world = World()
     world.crash("b0", 1)
-    with pytest.raises(IllegalStateError, match="u cannot be created: no broker is up"):
+    with pytest.raises(IllegalStateError, match="u gets no leader: no broker is up"):
         world.cluster.create_topic("u", 1, configs={}, now_ms=2)
-    with pytest.raises(IllegalStateError, match="t cannot be deleted: no broker is up"):
-        world.cluster.delete_topic("t", now_ms=2)
-    assert list(world.cluster.topics) == [OFFSETS, "t"]
+    assert list(world.cluster.topics) == [OFFSETS]
 
 
 def described(response):

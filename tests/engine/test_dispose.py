@@ -84,8 +84,11 @@ def test_a_running_simulation_cannot_be_disposed_of():
     """Neither by a process nor by a timer."""
     world = World()
     process = world.spawn(world.processes.dispose)
-    with pytest.raises(IllegalStateError, match="while the simulation runs"):
+    with pytest.raises(IllegalStateError, match="a process can neither run nor end the simulation"):
         process.join()
+    world.loop.call_at(5, world.processes.dispose)
+    with pytest.raises(IllegalStateError, match="while the simulation runs"):
+        world.loop.run_until(5)
 
 
 def test_one_that_is_forgotten_never_runs_again():

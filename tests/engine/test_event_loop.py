@@ -170,6 +170,9 @@ def test_another_thread_is_refused():
         "wait": world.inboxes[world.c1].wait,
         "spawn": lambda: world.spawn(print),
         "call_at": lambda: world.loop.call_at(5, print),
+        "add_node": lambda: world.loop.add_node("c3"),
+        "kill": lambda: world.processes.kill(world.c1),
+        "freeze": lambda: world.processes.freeze(world.c1, 5),
         "dispose": world.processes.dispose,
     }
     errors = {}
@@ -186,6 +189,7 @@ def test_another_thread_is_refused():
     thread.join()
     sentence = "a simulation belongs to the thread that made it: this is another one"
     assert errors == dict.fromkeys(calls, sentence)
+    assert (world.c1.alive, world.c1.frozen_until_ms, "c3" in world.loop.nodes) == (True, -1, False)
 
 
 def test_a_node_is_started_once_at_a_time():

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from kafkalearn.engine import PastTimeError
+from kafkalearn.engine import Inbox, PastTimeError
 from kafkalearn.errors import ConfigError, IllegalStateError
 from tests.engine.world import Request, World
 
@@ -52,6 +52,25 @@ def test_a_process_waits_for_what_arrives():
     assert world.spawn(run).join() == [(False, 5), (True, 6), (True, 12)]
     inbox.take()
     assert (inbox.wait(8), world.loop.now_ms) == (False, 20)
+
+
+def test_an_inbox_may_hand_on_what_arrives():
+    """Each response at once and in order, so that none waits; a close is still told."""
+    world = World(latency_ms=3)
+    inbox = Inbox(world.processes, deliver=lambda each: world.note(each.response))
+    world.inboxes[world.c1] = inbox
+    connection = world.connect()
+    for value in (7, 8):
+        connection.send(Request(value=value))
+    world.loop.run_until(10)
+    assert world.log[-4:] == [
+        *[(6, "response c1 0"), (6, ("answer to", 7))],
+        *[(6, "response c1 1"), (6, ("answer to", 8))],
+    ]
+    assert inbox.take() == []
+    world.processes.kill(world.broker)
+    world.loop.run_until(20)
+    assert world.log[-1] == (13, "c1 told")
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -3,11 +3,12 @@
 import contextvars
 import signal
 import traceback
+from functools import partial
 
 import pytest
 
 from kafkalearn.engine import PastTimeError, Signal
-from kafkalearn.errors import IllegalStateError
+from kafkalearn.errors import IllegalArgumentError, IllegalStateError
 from tests.engine.world import World
 
 
@@ -123,13 +124,50 @@ def test_a_caller_that_is_no_process_drives_the_simulation():
 
 
 def test_nobody_sleeps_a_negative_time():
-    """For processes and others alike, the error names both times."""
+    """For processes and others alike, the error names the time."""
     world = World()
-    world.loop.run_until(10)
-    process = world.spawn(lambda: world.processes.sleep(-1))
-    for call in (process.join, lambda: world.processes.sleep(-1)):
-        with pytest.raises(PastTimeError, match="9 ms has passed: now is 10 ms"):
+    process = world.spawn(lambda: world.processes.sleep(-5))
+    for call in (process.join, lambda: world.processes.sleep(-5)):
+        with pytest.raises(IllegalArgumentError, match=r"^-5 ms is no time to sleep: 0 or more"):
             call()
+
+
+def generator():
+    yield
+
+
+async def coroutine():
+    pass
+
+
+async def async_generator():
+    yield
+
+
+@pytest.mark.parametrize(
+    "function",
+    [generator, coroutine, async_generator, partial(generator)],
+    ids=["generator", "coroutine", "async_generator", "partial"],
+)
+def test_what_a_call_would_not_run_is_no_process(function):
+    """A function with yield or async would do nothing, and its author would wonder why."""
+    world = World()
+    with pytest.raises(IllegalArgumentError, match="poll loop of c1 would never run: a plain func"):
+        world.spawn(function, name="poll loop")
+    assert list(world.processes.living) == []
+
+
+def test_a_process_does_not_run_its_own_simulation():
+    """The sentence tells what it can do instead; it may still do that."""
+    world = World()
+
+    def run():
+        with pytest.raises(IllegalStateError, match="a process can neither run nor end the simul"):
+            world.loop.run_until(50)
+        world.processes.sleep(5)
+        return world.loop.now_ms
+
+    assert world.spawn(run).join() == 5
 
 
 def test_join_gives_the_result():

@@ -17,7 +17,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from kafkalearn.broker.offset_store import GROUP_METADATA_TOPIC_NAME, java_abs, java_hash
+from kafkalearn.broker.offset_store import java_abs, java_hash
 from kafkalearn.errors import KafkaError
 from kafkalearn.profile import PROFILES
 from kafkalearn.protocol.group import JoinGroupRequestProtocol, LeaveGroupRequest, MemberIdentity
@@ -34,7 +34,7 @@ from kafkalearn.protocol.metadata import (
     DeleteTopicsRequest,
 )
 from kafkalearn.protocol.offsets import OffsetCommitRequest, OffsetFetchRequest
-from kafkalearn.records import OffsetAndMetadata, TopicPartition
+from kafkalearn.records import GROUP_METADATA_TOPIC_NAME, OffsetAndMetadata, TopicPartition
 from kafkalearn.simulation import Simulation
 from tests.stateful.clients import RANGE, Client
 from tests.stateful.invariants import invariants_of

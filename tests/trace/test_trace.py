@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 
-from kafkalearn.trace import COLUMNS, KINDS, Event, Trace, TraceError, detail_text
+from kafkalearn.trace import COLUMNS, REQUIRED, Event, Trace, TraceError, detail_text
 from tests.trace.traces import story
 
 
@@ -177,8 +177,7 @@ def test_traces_are_equal_when_runs_and_events_are():
 
 
 def _columns(event: Event) -> dict:
-    return {name: getattr(event, name) for name in COLUMNS if name not in KINDS and name not in (
-        "run_id", "seq", "time_ms", "node", "kind")}  # fmt: skip
+    return {name: getattr(event, name) for name in COLUMNS if name not in REQUIRED}
 
 
 def test_a_trace_can_be_sent_to_another_process():

@@ -19,13 +19,13 @@ from kafkalearn.records import TopicPartition
 _S = GroupState
 
 
-class GroupCache:
+class GroupMetadataManager:
     """Groups by id, for the partitions of __consumer_offsets that this broker leads.
 
     Differs from 2.4 on: offsets of topics that nobody subscribes to any more stay while members
     live, since what members subscribe to is only text here (KAFKA-8730).
 
-    is_active: False until the coordinator has started, and after its shutdown.
+    is_active: whether the coordinator has started.
 
     A partition is owned from the moment when its loading begins, so that requests meanwhile are
     answered as the documents print it. (1.0 itself owned it only afterwards, and answered

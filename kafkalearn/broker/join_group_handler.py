@@ -6,8 +6,8 @@ GroupMetadataManager.classicGroupJoin (4.0).
 
 from kafkalearn.broker.broker_context import BrokerContext
 from kafkalearn.broker.group_answers import join_answer, refuse_parked
-from kafkalearn.broker.group_cache import GroupCache
 from kafkalearn.broker.group_metadata import GroupMetadata
+from kafkalearn.broker.group_metadata_manager import GroupMetadataManager
 from kafkalearn.broker.group_state import GroupState
 from kafkalearn.broker.offset_store import OffsetStore
 from kafkalearn.errors import Errors
@@ -17,10 +17,12 @@ from kafkalearn.protocol.message import UNKNOWN_MEMBER_ID, Reply
 _S = GroupState
 
 
-class JoinGroup:
+class JoinGroupHandler:
     """Decides over joins; GroupRebalance does what was decided."""
 
-    def __init__(self, context: BrokerContext, groups: GroupCache, *, store: OffsetStore) -> None:
+    def __init__(
+        self, context: BrokerContext, groups: GroupMetadataManager, *, store: OffsetStore
+    ) -> None:
         self._config = context.config
         self._profile = context.profile
         self._new_uuid = context.new_uuid
