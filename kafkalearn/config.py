@@ -7,9 +7,10 @@ Source: org.apache.kafka.common.config.ConfigDef (3.9).
 """
 
 import difflib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import Field, field, fields
-from typing import Any, TypeVar
+from types import NoneType
+from typing import Any, TypeVar, get_args, get_origin
 
 from kafkalearn.errors import ConfigError
 from kafkalearn.records import MAX_INT
@@ -20,16 +21,25 @@ _EVERY_RELEASE: Release = (0,)
 
 
 def setting(
-    default: object, *, least: int | None = None, most: int = MAX_INT, **changed: object
+    default: object,
+    *,
+    least: int | None = None,
+    most: int = MAX_INT,
+    allowed: Collection[object] = (),
+    added: str = "0",
+    **changed: object,
 ) -> Any:
-    """Declare a setting: its first default, its range if it is a number, and later defaults.
+    """Declare a setting: its first default, what is allowed, and later defaults.
 
+    least, most: the range of a number. allowed: the only values, if there are few.
+    added: the release that brought the key; older ones do not know it.
     changed: ``since_2_0=10080`` for a default that holds from Kafka 2.0 on.
     """
     defaults = {_EVERY_RELEASE: default}
     for name, later in changed.items():
         defaults[release_of(name.removeprefix("since_").replace("_", "."))] = later
-    return field(metadata={"defaults": defaults, "least": least, "most": most})
+    metadata = {"defaults": defaults, "least": least, "most": most, "allowed": allowed}
+    return field(metadata=metadata | {"added": added})
 
 
 def release_of(text: str) -> Release:
@@ -44,10 +54,20 @@ def configure(kind: type[Config], release: Release, *, given: Mapping[str, objec
     """
     known = {each.name: each for each in fields(kind)}  # type: ignore[arg-type]
     values = {name: _default(each, release) for name, each in known.items()}
-    for key, value in given.items():
-        name = name_of(key, known, of=kind.__name__)
-        values[name] = _checked(known[name], value)
+    for name, key in keys_of(given, known, of=kind.__name__).items():
+        values[name] = _checked(known[name], given[key], release)
     return kind(**values)
+
+
+def keys_of(given: Iterable[str], known: Collection[str], *, of: str) -> dict[str, str]:
+    """Tell by which key each field is given; ConfigError if it is by two, or for an unknown key."""
+    keys: dict[str, str] = {}
+    for key in given:
+        name = name_of(key, known, of=of)
+        if name in keys:
+            raise ConfigError(f"{keys[name]} and {key} are one setting of {of}: give one of them")
+        keys[name] = key
+    return keys
 
 
 def name_of(key: str, known: Collection[str], *, of: str) -> str:
@@ -60,18 +80,67 @@ def name_of(key: str, known: Collection[str], *, of: str) -> str:
     return name
 
 
+def parse_properties(kind: type[Any], properties: Mapping[str, str]) -> dict[str, object]:
+    """Turn Java properties, whose values are all text, into what `configure` takes as given."""
+    known = {each.name: each for each in fields(kind)}
+    parsed: dict[str, object] = {}
+    for name, key in keys_of(properties, known, of=kind.__name__).items():
+        text = properties[key]
+        if not isinstance(text, str):
+            raise ConfigError(f"{key} is {text!r}: a property is text, as in {str(text)!r}")
+        parsed[name] = _parsed(known[name], text.strip())
+    return parsed
+
+
+def _parsed(each: Field[Any], text: str) -> object:
+    """Read a property's text as a value of the field's type; what is no such value stays text."""
+    wanted = _type_of(each)
+    if wanted is bool and text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    if wanted is int and text.removeprefix("-").isdecimal():
+        return int(text)
+    if get_origin(wanted) is tuple:
+        return tuple(part.strip() for part in text.split(",")) if text else ()
+    return text
+
+
 def _default(each: Field[Any], release: Release) -> object:
     defaults: Mapping[Release, object] = each.metadata["defaults"]
     return defaults[max(since for since in defaults if since <= release)]
 
 
-def _checked(each: Field[Any], value: object) -> object:
-    wanted = each.type if isinstance(each.type, type) else type(_default(each, _EVERY_RELEASE))
-    right = isinstance(value, wanted) and isinstance(value, bool) == (wanted is bool)
-    least, most = each.metadata["least"], each.metadata["most"]
-    if right and (least is None or least <= value <= most):
+def _type_of(each: Field[Any]) -> Any:
+    """Give the type that a value must have, beside None where that is allowed."""
+    parts = [part for part in get_args(each.type) if part is not NoneType]
+    may_be_none = NoneType in get_args(each.type)
+    return parts[0] if may_be_none and len(parts) == 1 else each.type
+
+
+def _checked(each: Field[Any], value: object, release: Release) -> object:
+    rule = each.metadata
+    if release < release_of(rule["added"]):
+        raise ConfigError(
+            f"{each.name} is known from Kafka {rule['added']} on: this is an older one"
+        )
+    wanted = _type_of(each)
+    if value is None and wanted is not each.type:
         return value
-    allowed = "True or False" if wanted is bool else f"a value of type {wanted.__name__}"
+    if get_origin(wanted) is tuple:
+        if isinstance(value, list | tuple) and value:
+            return tuple(value)
+        raise ConfigError(f"{each.name} is {value!r}: a list that is not empty is allowed")
+    least, most, allowed = rule["least"], rule["most"], rule["allowed"]
+    right = isinstance(value, wanted) and isinstance(value, bool) == (wanted is bool)
+    in_range: Any = value
+    if (
+        (wanted is object or right)
+        and (least is None or least <= in_range <= most)
+        and (not allowed or value in allowed)
+    ):
+        return value
+    what = "True or False" if wanted is bool else f"a value of type {wanted.__name__}"
     if least is not None:
-        allowed = f"a whole number from {least} to {most}"
-    raise ConfigError(f"{each.name} is {value!r}: {allowed} is allowed")
+        what = f"a whole number from {least} to {most}"
+    if allowed:
+        what = f"one of {', '.join(map(repr, allowed))}"
+    raise ConfigError(f"{each.name} is {value!r}: {what} is allowed")

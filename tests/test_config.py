@@ -3,7 +3,7 @@ from dataclasses import FrozenInstanceError, dataclass, fields
 import pytest
 
 from kafkalearn.broker.broker_config import BrokerConfig
-from kafkalearn.config import configure, name_of, release_of, setting
+from kafkalearn.config import configure, name_of, parse_properties, release_of, setting
 from kafkalearn.errors import ConfigError
 from kafkalearn.records import MAX_INT
 
@@ -62,6 +62,15 @@ def test_kafkas_own_keys_may_be_used():
     """Dots stand for underscores."""
     made = configure(Settings, NEWEST, given={"max.wait.ms": 9, "linger_ms": 1})
     assert (made.max_wait_ms, made.linger_ms) == (9, 1)
+
+
+def test_one_setting_has_one_key():
+    """With dots or without: whoever gives both learns of both, in properties as well."""
+    told = r"^max\.wait\.ms and max_wait_ms are one setting of Settings: give one of them$"
+    with pytest.raises(ConfigError, match=told):
+        configure(Settings, NEWEST, given={"max.wait.ms": 9, "max_wait_ms": 9})
+    with pytest.raises(ConfigError, match=told):
+        parse_properties(Settings, {"max.wait.ms": "9", "max_wait_ms": "9"})
 
 
 def test_a_name_can_be_looked_up_alone():
@@ -169,7 +178,7 @@ def test_the_brokers_settings_have_defaults_in_range():
         ),
         (
             {"offsets_topic_num_partitions": True},
-            "offsets_topic_num_partitions is True: a whole number from 1 to 2147483647 is allowed",
+            "offsets_topic_num_partitions is True: a whole number from 1 to 10000 is allowed",
         ),
         (
             {"auto_create_topics_enable": "false"},

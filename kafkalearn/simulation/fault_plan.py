@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import asdict
+from difflib import get_close_matches
 from typing import Any
 
 from kafkalearn.engine.faults import AnswerWithError, Fault, FaultPlan, InvalidFaultError
@@ -14,6 +15,7 @@ APIS = (
     *("OffsetFetch", "DescribeGroups", "ListGroups", "DeleteGroups", "Metadata", "Fetch"),
     *("ListOffsets", "Produce", "CreateTopics", "DeleteTopics", "CreatePartitions"),
 )
+_MISSPELT = 0.85  # from this likeness on a name is meant to be a broker's: broker1, brokr-1
 _DETAIL = ("part", "for_ms", "by_ms")
 
 
@@ -25,9 +27,11 @@ def as_plan(faults: object) -> FaultPlan:
 
 
 def check_plan(plan: Iterable[Fault], brokers: Collection[str]) -> None:
-    """Refuse what can never happen; clients are checked when their time comes.
+    """Refuse what can never happen; clients are checked when the time of a fault comes.
 
-    InvalidFaultError for a broker that is not there, an api or an error that Kafka does not have.
+    What meets a message has no time: if it names a client that never comes, it never happens.
+    InvalidFaultError for a broker that is not there or is misspelt, an api or an error that Kafka
+    does not have.
     """
     for fault in plan:
         if not isinstance(fault, Fault):
@@ -38,7 +42,9 @@ def check_plan(plan: Iterable[Fault], brokers: Collection[str]) -> None:
         if api is not None and api not in APIS:
             raise InvalidFaultError(f"{fault} names no api: {', '.join(APIS)} are")
         for name in (getattr(fault, "node", None), getattr(fault, "other", None)):
-            if name is not None and name.startswith("broker-") and name not in brokers:
+            if name is None or name in brokers:
+                continue
+            if name.startswith("broker-") or get_close_matches(name, brokers, cutoff=_MISSPELT):
                 there = ", ".join(brokers)
                 raise InvalidFaultError(f"{fault} names {name}: the brokers are {there}")
 

@@ -1,10 +1,12 @@
 """What a message leaves in the trace: the columns that it fills, and its other fields as detail.
 
-Fields are found by their names, once for each class, so that a new request needs no code here.
+Fields are found by their names, once for each class: a new request needs code here only if it
+names its partitions, or the parts that have errors, as none did before.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
+from types import NoneType
 from typing import Any, NamedTuple
 
 from kafkalearn.errors import Errors
@@ -15,9 +17,11 @@ from kafkalearn.trace.event import detail_text
 
 _COLUMNS = {"group_id": "group_id", "member_id": "member_id", "generation_id": "generation"}
 
+# In a request: fields whose entries are each about a partition.
+_BY_PARTITION = ("partitions", "offsets", "batches")
 # In a response: fields whose entries have each an error of their own, or may have.
-_BY_PARTITION = ("partitions", "offsets", "batches")  # in a request: fields with partitions
 _PARTS = {"groups", "members", "partitions", "results", "topics"}
+_PLAIN = {int, str, bool, NoneType}
 
 
 class Shape(NamedTuple):
@@ -98,6 +102,8 @@ def detail_of(message: Request | Response) -> str | None:
 
 def _plain(value: Any) -> Any:
     """Turn a field into JSON, with names where the message has them."""
+    if type(value) in _PLAIN:
+        return value
     if isinstance(value, Errors):
         return value.name
     if isinstance(value, Mapping):
@@ -108,7 +114,7 @@ def _plain(value: Any) -> Any:
         return {name: _plain(each) for name, each in value._asdict().items()}
     if is_dataclass(value):
         return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
-    if isinstance(value, Iterable) and not isinstance(value, str):
+    if isinstance(value, Iterable):
         return [_plain(each) for each in value]
     return value
 

@@ -1,8 +1,10 @@
 """Requests without a client: what a script sends to a broker, and waits for.
 
-Real clients (kafkalearn.clients) find the coordinator, retry and keep state; here nothing is done
-that the script did not ask for.
+Nothing is done that the script did not ask for: nobody looks for a coordinator, tries again or
+keeps state, as Kafka's clients do.
 """
+
+from dataclasses import replace
 
 from kafkalearn.engine.connection import Connection, Exchange, Inbox, OnClose
 from kafkalearn.engine.network import Network
@@ -15,6 +17,7 @@ from kafkalearn.errors import (
     IllegalStateError,
     RequestTimeoutError,
 )
+from kafkalearn.protocol.group import JoinGroupRequest
 from kafkalearn.protocol.message import Request, Response
 from kafkalearn.protocol.produce import ProduceRequest
 
@@ -34,6 +37,12 @@ class PendingRequest:
         self.settled = Signal(processes, self)
         self._loop = processes.loop
 
+    @property
+    def is_answered(self) -> bool:
+        """Whether brokers answer such a request: not a Produce with acks 0."""
+        request = self.exchange.request
+        return not (isinstance(request, ProduceRequest) and request.acks == 0)
+
     def __str__(self) -> str:
         """Name what is waited for, as errors do."""
         request, connection = self.exchange.request, self.exchange.connection
@@ -45,16 +54,19 @@ class PendingRequest:
         """Wait for the response, in virtual time.
 
         DisconnectError if the connection ended, RequestTimeoutError after `timeout_ms`;
-        IllegalStateError for a Produce with acks 0, which no broker answers.
+        IllegalStateError if its client crashed, and for a Produce with acks 0, which no broker
+        answers.
         """
-        request = self.exchange.request
-        if isinstance(request, ProduceRequest) and request.acks == 0:
+        if not self.is_answered:
             raise IllegalStateError(f"{self} never comes, as its acks are 0: send it and go on")
         if timeout_ms is not None:
             check_ms(timeout_ms)
         deadline_ms = None if timeout_ms is None else self._loop.now_ms + timeout_ms
+        connection = self.exchange.connection
         while self.response is None:
-            if not self.exchange.connection.is_open:
+            if not connection.client.alive:
+                raise IllegalStateError(f"{self} does not come: {connection.client.name} crashed")
+            if not connection.is_open:
                 raise DisconnectError(f"{self} does not come: the connection ended")
             if deadline_ms is not None and self._loop.now_ms >= deadline_ms:
                 raise RequestTimeoutError(f"{self} did not come within {timeout_ms:,} ms")
@@ -77,11 +89,12 @@ class Requester:
         self._network = network
         self._connections: dict[str, Connection] = {}
         self._pending: dict[Exchange, PendingRequest] = {}
-        self._inbox = Inbox(processes)
-        self._inbox.arrived = _Arrivals(processes, self._inbox, pending=self._pending)
+        self._inbox = Inbox(processes, deliver=self._deliver)
 
     def send(self, server: Node, message: Request) -> PendingRequest:
-        """Send a request and go on."""
+        """Send a request and go on; a JoinGroup without a client id gets the node's name."""
+        if isinstance(message, JoinGroupRequest) and not message.client_id:
+            message = replace(message, client_id=self._node.name)
         connection = self._connections.get(server.name)
         if connection is None or not connection.is_open or connection.server is not server:
             connection = self._network.connect(
@@ -89,29 +102,22 @@ class Requester:
             )
             self._connections[server.name] = connection
         pending = PendingRequest(self._processes, connection.send(message))
-        self._pending[pending.exchange] = pending
+        if pending.is_answered:
+            self._pending[pending.exchange] = pending
         return pending
+
+    def crash(self) -> None:
+        """Tell those who wait on other nodes that this one crashed."""
+        for pending in self._pending.values():
+            pending.settled.fire()
+
+    def _deliver(self, exchange: Exchange) -> None:
+        pending = self._pending.pop(exchange, None)
+        if pending is not None:  # a fault can answer even what no broker does
+            pending.response = exchange.response
+            pending.settled.fire()
 
     def _give_up(self, connection: Connection) -> None:
         self._on_close(connection)
         for exchange in [each for each in self._pending if each.connection is connection]:
             self._pending.pop(exchange).settled.fire()
-
-
-class _Arrivals(Signal):
-    """Hands each response to who waits for it, as soon as it is there."""
-
-    def __init__(
-        self, processes: Processes, inbox: Inbox, *, pending: dict[Exchange, PendingRequest]
-    ) -> None:
-        super().__init__(processes, "a response")
-        self._inbox = inbox
-        self._pending = pending
-
-    def fire(self) -> bool:
-        awaited = False
-        for exchange in self._inbox.take():
-            arrived = self._pending.pop(exchange)
-            arrived.response = exchange.response
-            awaited |= arrived.settled.fire()
-        return awaited

@@ -1,12 +1,15 @@
 """What a simulation is made of, beside its seed, profile and faults."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 
 from kafkalearn.broker.broker_config import BrokerConfig
-from kafkalearn.config import configure, name_of, setting
+from kafkalearn.config import configure, keys_of, setting
 from kafkalearn.engine.event_loop import MAX_EVENTS, MAX_TIME_MS
+from kafkalearn.errors import ConfigError
 from kafkalearn.profile import KafkaProfile
+
+RECORDED = ("kinds", "nodes")  # what of a trace can be chosen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,10 +40,21 @@ def settings_of(
     known = own | {each.name for each in fields(BrokerConfig)}
     simulation: dict[str, object] = {}
     broker: dict[str, object] = {}
-    for key, value in given.items():
-        name = name_of(key, known, of="a simulation or its brokers")
-        (simulation if name in own else broker)[name] = value
+    for name, key in keys_of(given, known, of="a simulation or its brokers").items():
+        (simulation if name in own else broker)[name] = given[key]
     return (
         configure(SimulationSettings, profile.version, given=simulation),
         configure(BrokerConfig, profile.version, given=broker),
     )
+
+
+def recorded(record: Mapping[str, Iterable[str] | None]) -> dict[str, list[str]]:
+    """Put the names of what to record in order; ConfigError for a key that is none of Trace's."""
+    lists: dict[str, list[str]] = {}
+    for key, names in record.items():
+        if key not in RECORDED:
+            raise ConfigError(f"{key} of record is unknown: {' and '.join(RECORDED)} are allowed")
+        if names is not None:
+            one = isinstance(names, str) or not isinstance(names, Iterable)
+            lists[key] = [str(names)] if one else sorted(names, key=str)
+    return lists

@@ -2,10 +2,11 @@
 
 import json
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from kafkalearn.broker.cluster import Cluster
-from kafkalearn.broker.offset_store import GROUP_METADATA_TOPIC_NAME
+from kafkalearn.consumer.consumer_records import ConsumerRecord
+from kafkalearn.consumer.kafka_consumer import KafkaConsumer
 from kafkalearn.engine.connection import Connection
 from kafkalearn.engine.event_loop import EventLoop
 from kafkalearn.engine.fault_injector import FaultInjector
@@ -14,15 +15,24 @@ from kafkalearn.engine.network import Network
 from kafkalearn.engine.node import Node
 from kafkalearn.engine.process import Process, Processes
 from kafkalearn.errors import Errors, IllegalArgumentError, IllegalStateError
+from kafkalearn.producer.kafka_producer import KafkaProducer
 from kafkalearn.profile import KafkaProfile, profile_of
 from kafkalearn.protocol.message import Request, Response
-from kafkalearn.records import TopicPartition
+from kafkalearn.protocol.metadata import (
+    CreatableTopic,
+    CreatePartitionsRequest,
+    CreateTopicsRequest,
+    DeleteTopicsRequest,
+)
+from kafkalearn.records import GROUP_METADATA_TOPIC_NAME, TopicPartition
 from kafkalearn.simulation.broker_starter import BrokerStarter
+from kafkalearn.simulation.client_starter import ClientStarter
 from kafkalearn.simulation.fault_plan import as_plan, check_plan, record_fault
 from kafkalearn.simulation.message_check import check_request
 from kafkalearn.simulation.message_journal import MessageJournal
 from kafkalearn.simulation.requester import PendingRequest, Requester, check_ms
-from kafkalearn.simulation.settings import settings_of
+from kafkalearn.simulation.settings import recorded, settings_of
+from kafkalearn.simulation.sink import Sink
 from kafkalearn.trace import Trace
 
 SCRIPT = "client"  # who asks, where the caller is no process and names nobody
@@ -31,19 +41,20 @@ SCRIPT = "client"  # who asks, where the caller is no process and names nobody
 class Simulation:
     """Brokers, a network between them and whoever asks, and the trace of all that happens.
 
-    name, seed, profile, faults and settings name the run, and equal ones give equal traces.
-    settings: those of SimulationSettings, and every broker's (BrokerConfig).
+    All arguments name the run (`trace.run_id`), and equal ones give equal traces.
+    settings: the fields of SimulationSettings and, for every broker, of BrokerConfig, where their
+    defaults stand too; `sim.settings` and `sim.broker_config` have those of this run.
     record: what of Trace's `kinds` and `nodes` to record; everything if it is not given.
 
     It stands still until somebody waits: `request`, `sleep` or `run_until`.
 
-    Errors: ConfigError for a setting or profile, InvalidFaultError for a fault.
+    Errors: ConfigError for a setting, profile or record, InvalidFaultError for a fault.
     """
 
     def __init__(
         self,
-        name: str = "requests",
         *,
+        name: str = "requests",
         seed: int = 0,
         profile: str | KafkaProfile = "1.0",
         faults: Iterable[Fault] = (),
@@ -58,7 +69,8 @@ class Simulation:
             max_time_ms=self.settings.max_time_ms, max_events=self.settings.max_events
         )
         self.processes = Processes(self.loop)
-        self.trace = Trace(self._run_id(name, settings), **(record or {}))
+        wanted = recorded(record or {})
+        self.trace = Trace(self._run_id(name, settings, wanted), **wanted)
         low_ms = self.settings.latency_ms
         self.network = Network(
             self.processes,
@@ -74,6 +86,9 @@ class Simulation:
         for each in self.broker_names:
             self._brokers.start(each)
         self._requesters: dict[Node, Requester] = {}
+        self._clients = ClientStarter(self)
+        self._sinks: dict[str, Sink] = {}
+        self.processes.on_kill.append(self._end_requests)
         check_plan(self.faults, self.broker_names)
         FaultInjector(
             self.faults,
@@ -82,6 +97,10 @@ class Simulation:
             on_restart=self._restart_node,
             error_response=lambda request, error: request.get_error_response(Errors.of(error)),
         )
+
+    def __repr__(self) -> str:
+        """Name the run, and say how far it came."""
+        return f"<Simulation {self.trace.run_id} at {self.now_ms:,} ms>"
 
     def random_for(self, purpose: str) -> random.Random:
         """Give chance for one purpose, so that one more draw here shifts nothing elsewhere."""
@@ -107,10 +126,13 @@ class Simulation:
     # Asking.
 
     def node(self, name: str) -> Node:
-        """Find a node; one that is not there yet, or has crashed as a client, is started."""
+        """Find a node; a client that is not there yet is started, and restarted if it crashed."""
         node = self.loop.nodes.get(name)
-        if node is None or (not node.alive and name not in self.broker_names):
-            node = self.loop.add_node(name)
+        if node is None:
+            return self.loop.add_node(name)
+        if not node.alive and name not in self.broker_names:
+            self._record_fault(self.now_ms, Restart(name, self.now_ms))
+            return self.loop.add_node(name)
         return node
 
     def request(
@@ -123,14 +145,16 @@ class Simulation:
     ) -> Response:
         """Send a request to a broker and wait, in virtual time, for the answer.
 
-        client: whose request it is; by default that of the process that calls.
-        DisconnectError if the connection or the broker dies first, RequestTimeoutError after
-        `timeout_ms`; InvalidRequestError for a request that no client could send.
+        client: whose request it is; by default that of the process that calls. One that crashed is
+        restarted by it. A JoinGroup without a client id gets this name, as Kafka's headers have it.
+        DisconnectError if the connection or the broker dies first, IllegalStateError if the client
+        does; RequestTimeoutError after `timeout_ms`; InvalidRequestError for a request that no
+        client could send.
         """
         return self.send(node, message, client=client).wait(timeout_ms)
 
     def send(self, node: str, message: Request, *, client: str | None = None) -> PendingRequest:
-        """Send a request to a broker and go on; `wait` on what it gives."""
+        """Send a request to a broker, as `request` does, and go on; `wait` on what it gives."""
         if node not in self.broker_names:
             brokers = ", ".join(self.broker_names)
             raise IllegalArgumentError(f"{node!r} is no broker: {brokers} are")
@@ -149,7 +173,10 @@ class Simulation:
         return self._requesters[sender].send(self.loop.nodes[node], message)
 
     def spawn(self, function: Callable[[], object], *, node: str, name: str = "script") -> Process:
-        """Run a function as a process of a client node; its waiting takes virtual time only."""
+        """Run a function as a process of a client node; its waiting takes virtual time only.
+
+        A client that crashed is restarted by it, as a new node.
+        """
         return self.processes.spawn(function, node=self.node(node), name=name)
 
     def coordinator_of(self, group_id: str) -> str:
@@ -160,16 +187,71 @@ class Simulation:
             raise IllegalStateError(f"group {group_id} has no coordinator: no broker is up")
         return partition.leader
 
+    # Clients.
+
+    def consumer(
+        self,
+        name: str | None = None,
+        *,
+        properties: Mapping[str, str] | None = None,
+        **config: object,
+    ) -> KafkaConsumer:
+        """Make a consumer on the node `name`; by default on that of the process that calls.
+
+        config: see ConsumerConfig; properties: the same as Java properties, whose values are text.
+        A node that crashed is restarted. ConfigError for a setting that Kafka refuses.
+        """
+        return KafkaConsumer(self._clients.context(self._mine(name)), config, properties=properties)
+
+    def producer(
+        self,
+        name: str | None = None,
+        *,
+        properties: Mapping[str, str] | None = None,
+        **config: object,
+    ) -> KafkaProducer:
+        """Make a producer, as `consumer` makes a consumer; config: see ProducerConfig."""
+        context = self._clients.context(self._mine(name))
+        return KafkaProducer(context, properties=properties, **config)
+
+    def sink(self, name: str) -> Sink:
+        """Give the part of the world outside that is called so, as in ``orders-db``."""
+        if name not in self._sinks:
+            self._sinks[name] = Sink(name, self._record_processed)
+        return self._sinks[name]
+
+    def create_topic(
+        self, name: str, partitions: int = 1, *, configs: Mapping[str, int] | None = None
+    ) -> None:
+        """Make a topic, and wait until it is there; ApiError if a broker refuses.
+
+        configs: ``retention.ms`` and ``retention.bytes``.
+        """
+        topic = CreatableTopic(partitions, configs or {})
+        self._clients.administer(CreateTopicsRequest(topics={name: topic}))
+
+    def create_partitions(self, name: str, partitions: int) -> None:
+        """Let a topic have so many partitions, more than now; ApiError if a broker refuses."""
+        self._clients.administer(CreatePartitionsRequest(topics={name: partitions}))
+
+    def delete_topic(self, name: str) -> None:
+        """Throw a topic away with its records and offsets; ApiError if a broker refuses."""
+        self._clients.administer(DeleteTopicsRequest(topic_names=(name,)))
+
     # Faults by hand.
 
     def crash(self, node: str) -> None:
-        """Let a node stop as at a loss of power; IllegalStateError if it is down."""
+        """Let a node stop as at a loss of power; IllegalStateError if it is down.
+
+        A broker comes back by `restart`, a client by its next `spawn` or `request`; the trace tells
+        either as a restart.
+        """
         existing = self._alive(node)
         self._record_fault(self.now_ms, Crash(node, self.now_ms))
         self.processes.kill(existing)
 
     def restart(self, node: str) -> None:
-        """Start a broker again that crashed; a client is started again by `spawn`."""
+        """Start a broker again that crashed; see `crash` for clients."""
         if node not in self.broker_names:
             brokers = ", ".join(self.broker_names)
             raise IllegalArgumentError(f"{node!r} is no broker: {brokers} are")
@@ -196,8 +278,12 @@ class Simulation:
             raise IllegalStateError(f"{name} is down already")
         return self.loop.nodes[name]
 
+    def _end_requests(self, node: Node) -> None:
+        if node in self._requesters:
+            self._requesters.pop(node).crash()
+
     def record_disconnect(self, connection: Connection) -> None:
-        """Record that a client lost a connection."""
+        """Write down that a client lost a connection; clients call this."""
         self.trace.record(
             "disconnected",
             self.now_ms,
@@ -215,8 +301,25 @@ class Simulation:
     def _record_fault(self, time_ms: int, fault: Fault) -> None:
         record_fault(self.trace, fault, time_ms=time_ms)
 
-    def _run_id(self, name: str, settings: dict[str, object]) -> str:
+    def _mine(self, name: str | None) -> Node:
+        """Find the node that is meant where a client may be named."""
+        process = self.processes.current()
+        return process.node if name is None and process is not None else self.node(name or SCRIPT)
+
+    def _record_processed(self, record: ConsumerRecord, sink: str) -> None:
+        self.trace.record(
+            "processed",
+            self.now_ms,
+            self._mine(None).name,
+            topic=record.topic,
+            partition=record.partition,
+            offset=record.offset,
+            detail={"sink": sink},
+        )
+
+    def _run_id(self, name: str, settings: dict[str, object], wanted: dict[str, list[str]]) -> str:
         parts = [name, f"profile={self.profile}", f"seed={self.seed}"]
         keys = {key.replace(".", "_"): value for key, value in settings.items()}
         parts += [f"{key}={json.dumps(value)}" for key, value in sorted(keys.items())]
+        parts += [f"{key}={json.dumps(names)}" for key, names in sorted(wanted.items())]
         return " ".join(parts) + (f" faults={to_text(self.faults)}" if self.faults else "")

@@ -49,7 +49,7 @@ def script(name=None, **settings):
 def play(name, **changed):
     """Tell a story; the simulation after it."""
     tell, settings = SCRIPTS[name]
-    sim = Simulation(name, **settings | changed)
+    sim = Simulation(name=name, **settings | changed)
     tell(sim)
     return sim
 

@@ -30,7 +30,7 @@ by_chance(1, latency_jitter_ms=50, loss_per_million=300_000).to_jsonl(Path(folde
 
 def by_chance(seed, **settings):
     """Ask thirty times what is answered always alike; the trace."""
-    sim = Simulation("by chance", seed=seed, **settings)
+    sim = Simulation(name="by chance", seed=seed, **settings)
     for _ in range(30):
         try:
             sim.request("broker-0", MetadataRequest(topics=()))

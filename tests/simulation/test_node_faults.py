@@ -1,5 +1,7 @@
 """Crash, restart and freeze, by hand and by plan; faults that cannot be."""
 
+import re
+
 import pytest
 
 from kafkalearn.engine import (
@@ -237,22 +239,39 @@ def test_an_answer_can_be_an_error_by_its_older_name():
             Drop("Fetch", node="broker-7"),
             f"drop(Fetch,node=broker-7) names broker-7: the brokers are {THERE}",
         ),
+        (
+            Drop("Fetch", node="brokr-1"),
+            f"drop(Fetch,node=brokr-1) names brokr-1: the brokers are {THERE}",
+        ),
+        (Crash("Broker-1", 5), f"crash(Broker-1,at_ms=5) names Broker-1: the brokers are {THERE}"),
     ],
 )
 def test_a_fault_of_a_broker_that_does_not_exist_is_refused(fault, sentence):
-    """At once, and not when its time comes."""
+    """At once, and not when its time comes; a misspelt one is not taken for a client."""
     with pytest.raises(InvalidFaultError) as caught:
         Simulation(faults=(fault,))
     assert str(caught.value) == sentence
 
 
-def test_a_fault_of_a_client_that_does_not_exist_is_refused_at_its_time():
+@pytest.mark.parametrize(
+    "fault", [Crash("c9", 5), Restart("c9", 5), Freeze("c9", 5, 5), CutOff("broker-0", 5, 5, "c9")]
+)
+def test_a_fault_of_a_client_that_does_not_exist_is_refused_at_its_time(fault):
     """Clients may come later, so that nobody knows before."""
-    sim = Simulation(faults=(Crash("c9", 5),))
+    sim = Simulation(faults=(fault,))
+    sim.sleep(4)
     with pytest.raises(
-        InvalidFaultError, match=rf"^crash\(c9,at_ms=5\) names c9: the nodes are {THERE}$"
+        InvalidFaultError, match=rf"^{re.escape(str(fault))} names c9: the nodes are {THERE}$"
     ):
         sim.sleep(10)
+
+
+@pytest.mark.parametrize("name", ["worker-1", "b1", "joker-1"])
+def test_a_client_may_have_a_name_of_its_own(name):
+    """Only what is nearly a broker's is taken for a broker's."""
+    sim = Simulation(faults=(Drop("Metadata", node=name),))
+    with pytest.raises(DisconnectError):
+        sim.request("broker-0", BROKERS, client=name)
 
 
 def test_an_unknown_error_cannot_be_answered():

@@ -1,8 +1,13 @@
 """Waiting for an answer: it comes, it is late, or the connection ends."""
 
+import gc
+import weakref
+
 import pytest
 
+from kafkalearn.engine import AnswerWithError, Crash
 from kafkalearn.errors import DisconnectError, Errors, IllegalStateError, RequestTimeoutError
+from kafkalearn.protocol.group import JoinGroupRequest, JoinGroupRequestProtocol
 from kafkalearn.protocol.metadata import MetadataRequest
 from kafkalearn.protocol.produce import ProduceRequest
 from kafkalearn.records import Record
@@ -113,3 +118,71 @@ def test_no_answer_comes_to_a_produce_with_acks_0(sim):
         pending.wait()
     sim.sleep(5)
     assert values(sim.request("broker-0", fetch(0))) == [b"a"]
+
+
+@pytest.mark.parametrize("faults", [(), (AnswerWithError("Produce", "NOT_LEADER_FOR_PARTITION"),)])
+def test_a_produce_with_acks_0_is_not_kept(faults):
+    """Nobody holds it, even when a fault gives it an answer; who waits later is not disturbed."""
+    sim = Simulation(faults=faults)
+    create_topic(sim)
+    request = ProduceRequest(acks=0, timeout_ms=0, batches={ORDERS: (Record(-1, 0, None, b"a"),)})
+    kept = weakref.ref(sim.send("broker-0", request, client="c1"))
+    sim.sleep(5)
+    assert sim.request("broker-0", BROKERS, client="c1").error_code is Errors.NONE
+    gc.collect()
+    assert kept() is None
+
+
+def by_hand(sim):
+    """Crash c1 before anybody waits."""
+    sim.crash("c1")
+
+
+def by_plan(sim):
+    """Leave it to the plan, while the main program waits."""
+
+
+@pytest.mark.parametrize("crash", [by_hand, by_plan])
+def test_who_waits_for_another_s_answer_hears_of_its_crash(crash):
+    """A dead client gets no answer: the sentence says whose, and the run is not stuck."""
+    sim = Simulation(faults=(Crash("c1", 100),))
+    c1 = Member(sim, "c1")
+    pending = c1.send(c1.join_request())
+    crash(sim)
+    with pytest.raises(
+        IllegalStateError,
+        match=r"^the answer to JoinGroup of c1 to broker-0 does not come: c1 crashed$",
+    ):
+        pending.wait()
+    assert sim.now_ms == (0 if crash is by_hand else 100)
+
+
+def test_a_process_hears_of_another_client_s_crash(sim):
+    """It goes on; what had arrived before can still be read."""
+    there = sim.send("broker-0", BROKERS, client="c1")
+    there.wait()
+
+    def run():
+        with pytest.raises(IllegalStateError, match=r"c1 crashed$"):
+            sim.request("broker-0", fetch(0, max_wait_ms=500), client="c1")
+        return sim.now_ms
+
+    process = sim.spawn(run, node="c2")
+    sim.sleep(50)
+    sim.crash("c1")
+    assert process.join() == sim.now_ms == 54
+    assert there.wait().error_code is Errors.NONE
+
+
+@pytest.mark.parametrize(("client_id", "begins"), [("", "c1-"), ("till", "till-")])
+def test_a_join_has_its_sender_s_name(sim, client_id, begins):
+    """As Kafka's headers have it; the caller's own object stays as it is."""
+    join = JoinGroupRequest(
+        group_id="g",
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=10_000,
+        protocols=(JoinGroupRequestProtocol("range", ""),),
+        client_id=client_id,
+    )
+    assert sim.request("broker-0", join, client="c1").member_id.startswith(begins)
+    assert join.client_id == client_id

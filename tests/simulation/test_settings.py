@@ -57,6 +57,16 @@ def test_a_setting_far_from_any_is_refused_with_all_there_are():
     assert "group_initial_rebalance_delay_ms" in str(caught.value)
 
 
+def test_a_setting_given_by_two_keys_is_refused():
+    """Nobody could tell which one counts."""
+    with pytest.raises(ConfigError) as caught:
+        Simulation(**{"num.partitions": 3, "num_partitions": 4})
+    assert str(caught.value) == (
+        "num.partitions and num_partitions are one setting of a simulation or its brokers: "
+        "give one of them"
+    )
+
+
 def test_brokers_are_counted_from_0():
     """As many as were asked for, 3 by default."""
     assert Simulation().broker_names == ["broker-0", "broker-1", "broker-2"]
