@@ -70,6 +70,13 @@ class Errors(IntEnum):
         """Whether Kafka's client may send the same request again and hope."""
         return self in _RETRIABLE
 
+    def exception(self, message: str = "") -> "ApiError":
+        """Give what Kafka's client raises for it (Java: Errors.exception)."""
+        kind = _EXCEPTIONS.get(self, RetriableError if self.retriable else ApiError)
+        made = kind(message or f"{self.name} (code {self.value})")
+        made.error = self
+        return made
+
 
 _OLDER_NAMES = {
     "GROUP_LOAD_IN_PROGRESS": "COORDINATOR_LOAD_IN_PROGRESS",
@@ -128,13 +135,138 @@ class IllegalArgumentError(KafkaError, ValueError):
     """A value that Kafka's client does not take (Java: IllegalArgumentException)."""
 
 
-class DisconnectError(KafkaError):
+class ApiError(KafkaError):
+    """What a broker's error code, or the lack of an answer, means to a client (Java: ApiException).
+
+    error: the code, by which those without a class of their own are told apart.
+    """
+
+    error = Errors.UNKNOWN_SERVER_ERROR
+
+
+class RetriableError(ApiError):
+    """What may go well when it is tried again (Java: RetriableException)."""
+
+
+class DisconnectError(RetriableError):
     """A connection ended before the answer came (Java: DisconnectException)."""
 
+    error = Errors.NETWORK_EXCEPTION
 
-class RequestTimeoutError(KafkaError):
-    """No answer came in the time that was given (Java: TimeoutException, here of one request)."""
+
+class KafkaTimeoutError(RetriableError, TimeoutError):
+    """Something did not come in the time that was given (Java: TimeoutException)."""
+
+    error = Errors.REQUEST_TIMED_OUT
+
+
+class RequestTimeoutError(KafkaTimeoutError):
+    """No answer came in the time that was given."""
+
+
+class CoordinatorNotAvailableError(RetriableError):
+    """No broker can be asked about the group (COORDINATOR_NOT_AVAILABLE, code 15)."""
+
+    error = Errors.COORDINATOR_NOT_AVAILABLE
+
+
+class UnknownMemberIdError(ApiError):
+    """The coordinator does not have this member (UNKNOWN_MEMBER_ID, code 25)."""
+
+
+class IllegalGenerationError(ApiError):
+    """The member is in another generation than its group (ILLEGAL_GENERATION, code 22)."""
+
+
+class RebalanceInProgressError(ApiError):
+    """The group rebalances: join again (REBALANCE_IN_PROGRESS, code 27).
+
+    A plain ApiError in Java too: what is to be done is not to send the same once more.
+    """
+
+
+class MemberIdRequiredError(ApiError):
+    """Join again with the id that came along (MEMBER_ID_REQUIRED, code 79)."""
+
+
+class FencedInstanceIdError(ApiError):
+    """Another consumer has the same group.instance.id (FENCED_INSTANCE_ID, code 82)."""
+
+
+class InvalidGroupIdError(ApiError):
+    """The group id is empty (INVALID_GROUP_ID, code 24)."""
+
+
+class InvalidSessionTimeoutError(ApiError):
+    """The broker allows no such session timeout (INVALID_SESSION_TIMEOUT, code 26)."""
+
+
+class InconsistentGroupProtocolError(ApiError):
+    """No assignor suits the whole group (INCONSISTENT_GROUP_PROTOCOL, code 23)."""
+
+
+class OffsetMetadataTooLargeError(ApiError):
+    """The note with an offset is too long (OFFSET_METADATA_TOO_LARGE, code 12)."""
+
+
+class RecordTooLargeError(ApiError):
+    """A record, or its batch, is larger than allowed (MESSAGE_TOO_LARGE, code 10)."""
+
+
+class CommitFailedError(KafkaError):
+    """The commit cannot succeed: the group gave the partitions to others, or never gave them.
+
+    error: what the coordinator answered; NONE if it was not asked, as this is no active member.
+    """
+
+    def __init__(self, message: str, error: Errors = Errors.NONE) -> None:
+        super().__init__(message)
+        self.error = error
+
+
+class RetriableCommitFailedError(RetriableError):
+    """An asynchronous commit failed, and a later one may succeed; the cause is in __cause__."""
+
+
+class InvalidOffsetError(KafkaError):
+    """There is no valid offset to read from."""
+
+
+class NoOffsetForPartitionError(InvalidOffsetError):
+    """Nothing is committed, and auto.offset.reset is none."""
+
+
+class OffsetOutOfRangeError(InvalidOffsetError):
+    """The position is not in the log, and auto.offset.reset is none."""
+
+
+class WakeupError(KafkaError):
+    """Somebody called wakeup()."""
+
+
+class ConcurrentModificationError(KafkaError, RuntimeError):
+    """Two processes use a consumer at once (Java: ConcurrentModificationException)."""
+
+
+class SerializationError(KafkaError, ValueError):
+    """A key or value that cannot be turned into bytes, or back."""
 
 
 class InvalidRequestError(KafkaError, ValueError):
     """A request that no Kafka client could send, so that no error code answers it."""
+
+
+_EXCEPTIONS: dict[Errors, type[ApiError]] = {
+    Errors.REQUEST_TIMED_OUT: KafkaTimeoutError,
+    Errors.COORDINATOR_NOT_AVAILABLE: CoordinatorNotAvailableError,
+    Errors.UNKNOWN_MEMBER_ID: UnknownMemberIdError,
+    Errors.ILLEGAL_GENERATION: IllegalGenerationError,
+    Errors.REBALANCE_IN_PROGRESS: RebalanceInProgressError,
+    Errors.MEMBER_ID_REQUIRED: MemberIdRequiredError,
+    Errors.FENCED_INSTANCE_ID: FencedInstanceIdError,
+    Errors.INVALID_GROUP_ID: InvalidGroupIdError,
+    Errors.INVALID_SESSION_TIMEOUT: InvalidSessionTimeoutError,
+    Errors.INCONSISTENT_GROUP_PROTOCOL: InconsistentGroupProtocolError,
+    Errors.OFFSET_METADATA_TOO_LARGE: OffsetMetadataTooLargeError,
+    Errors.MESSAGE_TOO_LARGE: RecordTooLargeError,
+}

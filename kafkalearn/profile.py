@@ -84,6 +84,32 @@ class KafkaProfile:
     """A group is described and listed only once something about it is in the log (4.0): not so one
     that a commit brought into being which was refused."""
 
+    # What clients do.
+
+    sync_commit_runs_callbacks: bool = True
+    """commit_sync runs the callbacks of earlier asynchronous commits first (1.0, KAFKA-5730)."""
+    poll_timeout_bounds_join: bool = True
+    """poll(timedelta) bounds the join, too, and default.api.timeout.ms what blocks (2.0, KIP-266).
+    """
+    group_id_is_optional: bool = True
+    """Without a group id a consumer commits nothing by itself, and what needs a group is refused
+    before anything is sent (2.2, KIP-289)."""
+    incremental_rebalance: bool = True
+    """Assignors may be cooperative; listeners hear of lost partitions, are not called with nothing
+    before the first join, and what they raise reaches the caller of poll (2.4, KIP-429)."""
+    commit_keeps_generation: bool = True
+    """A commit refused with REBALANCE_IN_PROGRESS asks for a rejoin and keeps the generation (2.4).
+    """
+    heartbeat_while_rebalancing: bool = True
+    """Heartbeats go on between JoinGroup and SyncGroup (2.7, KAFKA-10134)."""
+    unknown_partition_is_awaited: bool = True
+    """A send to a partition that its topic does not have waits for it, up to max.block.ms, where it
+    used to be refused after one look at the metadata (2.2)."""
+    null_key_partitioner: str = "uniform_sticky"
+    """Where a record without key and partition goes: round_robin_one_counter (of the producer),
+    round_robin_per_topic (0.10.2), sticky (one partition a batch: 2.4, KIP-480) or uniform_sticky
+    (one partition for batch.size bytes: 3.3, KIP-794)."""
+
     @property
     def version(self) -> Release:
         """The release as numbers: for defaults of settings, never for rules."""
@@ -125,6 +151,8 @@ KAFKA_2_4 = replace(
     leave_in_one_step=False,
     describe_shows_assignment=False,
     admin_sees_stored_groups=False,
+    heartbeat_while_rebalancing=False,
+    null_key_partitioner="sticky",
 )
 KAFKA_2_3 = replace(
     KAFKA_2_4,
@@ -132,6 +160,9 @@ KAFKA_2_3 = replace(
     commit_checks_member_first=False,
     batch_leave=False,
     describe_tells_instances=False,
+    incremental_rebalance=False,
+    commit_keeps_generation=False,
+    null_key_partitioner="round_robin_per_topic",
 )
 """The Kafka of the document on committing and assigning (002)."""
 
@@ -148,6 +179,9 @@ KAFKA_1_0 = replace(
     static_members=False,
     dead_group_moves=False,
     completing_checks_generation=False,
+    poll_timeout_bounds_join=False,
+    group_id_is_optional=False,
+    unknown_partition_is_awaited=False,
 )
 """The default: the Kafka of the other four documents."""
 
@@ -156,6 +190,8 @@ KAFKA_0_10_1 = replace(
     release="0.10.1",
     initial_delay_from_empty=False,
     first_join_checks_protocols=False,
+    sync_commit_runs_callbacks=False,
+    null_key_partitioner="round_robin_one_counter",
 )
 
 PROFILES = {

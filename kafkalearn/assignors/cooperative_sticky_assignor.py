@@ -23,6 +23,7 @@ class CooperativeStickyAssignor(StickyAssignor):
     """Kafka's second default from 3.0 on, beside range."""
 
     name = "cooperative-sticky"
+    rebalance_protocol = "cooperative"
 
     def assign(
         self, partitions_per_topic: Mapping[str, int], subscriptions: Mapping[str, Subscription]

@@ -24,7 +24,13 @@ class PartitionAssignor(ABC):
     """Decides which member of a group reads which partition. Runs on the group's leader, a client.
 
     Assignors are pure: no state between calls, and no answer depends on the order of a dict or set.
+
+    rebalance_protocol: ``eager``, all is revoked before each join, or ``cooperative`` (KIP-429).
+    reads_claims: whether members have to tell what they owned before.
     """
+
+    rebalance_protocol = "eager"
+    reads_claims = False
 
     @property
     @abstractmethod

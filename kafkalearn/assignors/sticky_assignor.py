@@ -32,6 +32,7 @@ class StickyAssignor(AbstractPartitionAssignor):
     """Eager: owners stay, but all members still revoke everything before each rebalance."""
 
     name = "sticky"
+    reads_claims = True
 
     def assign(
         self, partitions_per_topic: Mapping[str, int], subscriptions: Mapping[str, Subscription]

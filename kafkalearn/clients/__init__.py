@@ -1,0 +1,1 @@
+"""What consumer and producer share: the cluster as they know it, and their way to the brokers."""

@@ -1,0 +1,109 @@
+"""The cluster as a client knows it: topics, partitions, leaders; and when to ask again.
+
+Source: document 001; org.apache.kafka.clients.Metadata, org.apache.kafka.common.Cluster (1.0.2).
+Differs from Kafka: a producer's topics do not expire after five minutes without use.
+"""
+
+from collections.abc import Callable, Iterable
+
+from kafkalearn.errors import Errors
+from kafkalearn.protocol.metadata import MetadataResponse
+from kafkalearn.records import TopicPartition
+
+Listener = Callable[["Metadata"], object]
+
+
+class Metadata:
+    """What the last answer said, and whether a new one is wanted.
+
+    topics: those asked about, in the order in which they were added.
+    need_metadata_for_all_topics: ask about every topic instead, as a pattern needs it.
+    version: counts the answers.
+    brokers: the names of those that live; at first, all that the client was told of.
+    partition_counts: topic -> how many partitions it has; only topics without an error.
+    leaders: who leads a partition, where somebody does.
+    internal_topics: those of the cluster's own, among the topics.
+    unavailable_topics: those with an error that the next answer may not have.
+    """
+
+    def __init__(
+        self, brokers: Iterable[str], *, refresh_backoff_ms: int, metadata_expire_ms: int
+    ) -> None:
+        self.topics: dict[str, None] = {}
+        self.need_metadata_for_all_topics = False
+        self.version = 0
+        self.brokers = tuple(brokers)
+        self.partition_counts: dict[str, int] = {}
+        self.leaders: dict[TopicPartition, str] = {}
+        self.internal_topics: frozenset[str] = frozenset()
+        self.unavailable_topics: frozenset[str] = frozenset()
+        self._listeners: list[Listener] = []
+        self._refresh_backoff_ms = refresh_backoff_ms
+        self._metadata_expire_ms = metadata_expire_ms
+        self._need_update = False
+        self._last_refresh_ms = -refresh_backoff_ms
+        self._last_successful_refresh_ms = -metadata_expire_ms
+
+    def add_listener(self, listener: Listener) -> None:
+        """Call `listener` after each answer."""
+        self._listeners.append(listener)
+
+    def request_update(self) -> int:
+        """Ask for an update; give the version to wait past."""
+        self._need_update = True
+        return self.version
+
+    def update_requested(self) -> bool:
+        """Whether somebody asked for an update that has not come yet."""
+        return self._need_update
+
+    def time_to_next_update(self, now_ms: int) -> int:
+        """In how many ms to ask again: when it is old, or asked for and not asked just before."""
+        expires_ms = self._last_successful_refresh_ms + self._metadata_expire_ms
+        allowed_ms = self._last_refresh_ms + self._refresh_backoff_ms
+        return max(0 if self._need_update else expires_ms - now_ms, allowed_ms - now_ms, 0)
+
+    def add(self, topic: str) -> None:
+        """Ask about one more topic."""
+        if topic not in self.topics:
+            self.topics[topic] = None
+            self._request_update_for_new_topics()
+
+    def set_topics(self, topics: Iterable[str]) -> None:
+        """Ask about these topics from now on."""
+        wanted = dict.fromkeys(topics)
+        is_new = not wanted.keys() <= self.topics.keys()
+        self.topics = wanted
+        if is_new:
+            self._request_update_for_new_topics()
+
+    def update(self, response: MetadataResponse, now_ms: int) -> None:
+        """Take an answer."""
+        self._need_update = False
+        self._last_refresh_ms = self._last_successful_refresh_ms = now_ms
+        self.version += 1
+        if response.brokers:
+            self.brokers = response.brokers
+        known = [each for each in response.topics if each.error_code is Errors.NONE]
+        self.partition_counts = {each.name: len(each.partitions) for each in known}
+        self.internal_topics = frozenset(each.name for each in known if each.is_internal)
+        self.leaders = {
+            TopicPartition(topic.name, partition.partition_index): partition.leader
+            for topic in known
+            for partition in topic.partitions
+            if partition.leader
+        }
+        self.unavailable_topics = frozenset(
+            each.name for each in response.topics if each.error_code is Errors.LEADER_NOT_AVAILABLE
+        )
+        for listener in self._listeners:
+            listener(self)
+
+    def failed_update(self, now_ms: int) -> None:
+        """Note that an attempt failed: the next one waits for a while."""
+        self._last_refresh_ms = now_ms
+
+    def _request_update_for_new_topics(self) -> None:
+        # New topics need not wait for the back-off: the last answer was not about them.
+        self._last_refresh_ms = -self._refresh_backoff_ms
+        self.request_update()

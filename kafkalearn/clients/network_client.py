@@ -1,0 +1,273 @@
+"""A client's connections: who is connected, what is in flight, what came back, what timed out.
+
+A connection is named by its broker, with CONNECTION_MARK and a purpose where a client has more than
+one to it, as for the coordinator: a fetch that waits must not hold up a heartbeat.
+
+Source: org.apache.kafka.clients.NetworkClient, ClusterConnectionStates, InFlightRequests (1.0.2).
+Differs from Kafka: a connection is open at once, and is known to be good with its first response;
+api versions are not asked for.
+"""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from kafkalearn.clients.client_context import ClientContext
+from kafkalearn.clients.metadata import Metadata
+from kafkalearn.engine.connection import Connection, Exchange, Inbox
+from kafkalearn.protocol.message import Request, Response
+from kafkalearn.protocol.metadata import MetadataRequest, MetadataResponse
+
+NEVER_MS = sys.maxsize
+CONNECTION_MARK = "/"
+_BACKOFF_JITTER = 0.2  # ClusterConnectionStates: so that not all clients come back at once
+
+OnComplete = Callable[[Response | None], object]
+"""Told the response; None if the connection ended before there was one."""
+
+
+def coordinator_connection(broker: str) -> str:
+    """Name the connection to a broker that is used for the group alone."""
+    return f"{broker}{CONNECTION_MARK}coordinator"
+
+
+@dataclass(slots=True, eq=False)
+class _ConnectionState:
+    """A connection that was tried. in_flight: oldest first. failures: in a row."""
+
+    connection: Connection | None = None
+    in_flight: "dict[Exchange, tuple[int, OnComplete | None]]" = field(default_factory=dict)
+    failures: int = 0
+    retry_ms: int = 0
+
+
+class NetworkClient:
+    """Sends requests and, when polled, completes them.
+
+    request_timeout_ms: after so long without an answer a connection counts as broken.
+    max_in_flight: how many unanswered requests a connection may have.
+    """
+
+    def __init__(
+        self,
+        context: ClientContext,
+        metadata: Metadata,
+        *,
+        request_timeout_ms: int,
+        reconnect_backoff_ms: tuple[int, int],
+        max_in_flight: int = 100,
+    ) -> None:
+        self._context = context
+        self._metadata = metadata
+        self._request_timeout_ms = request_timeout_ms
+        self._backoff_ms, self._backoff_max_ms = reconnect_backoff_ms
+        self._max_in_flight = max_in_flight
+        self._inbox = Inbox(context.processes)
+        self._states: dict[str, _ConnectionState] = {}
+        self._by_connection: dict[Connection, _ConnectionState] = {}
+        self._closed: list[Connection] = []
+        self._aborted: list[OnComplete] = []
+        self._expiry_ms = NEVER_MS  # before this no request can have timed out
+        self._in_flight_count = 0
+        self._metadata_fetch_in_progress = False
+
+    # Connections.
+
+    def ready(self, name: str) -> bool:
+        """Whether a request can be sent on a connection now; it is made, if that is allowed."""
+        if self.connection_delay(name):
+            return False
+        state = self._states.setdefault(name, _ConnectionState())
+        if state.connection is None:
+            self._connect(name, state)
+        return len(state.in_flight) < self._max_in_flight
+
+    def connection_delay(self, name: str) -> int:
+        """In how many ms a connection may be used or tried again; 0 if now."""
+        state = self._states.get(name)
+        if state is None or state.connection is not None:
+            return 0
+        return max(0, state.retry_ms - self._context.now_ms)
+
+    def connection_failed(self, name: str) -> bool:
+        """Whether a connection was made, and is no more."""
+        state = self._states.get(name)
+        return state is not None and state.connection is None
+
+    def has_ready_nodes(self) -> bool:
+        """Whether any connection stands."""
+        return any(state.connection is not None for state in self._states.values())
+
+    def disconnect(self, name: str) -> None:
+        """Close a connection; what is in flight on it ends without an answer at the next poll."""
+        state = self._states.get(name)
+        if state is not None and state.connection is not None:
+            connection = state.connection
+            connection.close()
+            self._aborted += self._drop(connection)
+
+    def least_loaded_node(self) -> str | None:
+        """Name the broker to ask what any can answer; None if none may be tried now."""
+        brokers = self._metadata.brokers
+        first = self._context.random.randrange(len(brokers))
+        best, least = None, NEVER_MS
+        for index in range(len(brokers)):
+            name = brokers[(first + index) % len(brokers)]
+            state = self._states.get(name)
+            in_flight = len(state.in_flight) if state is not None else 0
+            if not in_flight and state is not None and state.connection is not None:
+                return name
+            if in_flight < least and not self.connection_delay(name):
+                best, least = name, in_flight
+        return best
+
+    def close(self) -> None:
+        """Close all connections. What is in flight is never answered."""
+        for state in self._states.values():
+            if state.connection is not None:
+                state.connection.close()
+        self._by_connection.clear()
+
+    # Requests.
+
+    def send(
+        self,
+        name: str,
+        request: Request,
+        *,
+        on_complete: OnComplete | None,
+        timeout_ms: int | None = None,
+    ) -> None:
+        """Send on a connection that is ready. `on_complete` is called in a later poll."""
+        state = self._states[name]
+        assert state.connection is not None
+        wait_ms = self._request_timeout_ms if timeout_ms is None else timeout_ms
+        due_ms = self._context.now_ms + wait_ms
+        state.in_flight[state.connection.send(request)] = due_ms, on_complete
+        self._in_flight_count += 1
+        if due_ms < self._expiry_ms:
+            self._expiry_ms = due_ms
+
+    def send_unanswered(self, name: str, request: Request) -> None:
+        """Send a request that no broker answers, as a Produce with acks 0."""
+        connection = self._states[name].connection
+        assert connection is not None
+        connection.send(request)
+
+    def in_flight_request_count(self, name: str | None = None) -> int:
+        """Count the requests without an answer yet: of one connection, or of all."""
+        if name is None:
+            return self._in_flight_count
+        state = self._states.get(name)
+        return len(state.in_flight) if state is not None else 0
+
+    def wakeup(self) -> None:
+        """Let the poll that waits now come back. It is not remembered for a later one."""
+        self._inbox.arrived.fire()
+
+    def poll(self, timeout_ms: int) -> None:
+        """Wait for something to come back, and complete what did; also what ended or timed out."""
+        inbox = self._inbox
+        metadata_ms = self._maybe_update_metadata()
+        now_ms = self._context.now_ms
+        timeout_ms = min(timeout_ms, metadata_ms, self._expiry_ms - now_ms)
+        if timeout_ms > 0 and not (inbox.exchanges or self._closed or self._aborted):
+            inbox.wait(timeout_ms if timeout_ms < NEVER_MS // 2 else None)
+            now_ms = self._context.now_ms
+        if self._aborted:
+            aborted, self._aborted = self._aborted, []
+            for on_complete in aborted:
+                on_complete(None)
+        for exchange in inbox.take():
+            state = self._by_connection.get(exchange.connection)
+            if state is not None and exchange in state.in_flight:
+                _, told = state.in_flight.pop(exchange)
+                self._in_flight_count -= 1
+                state.failures = 0
+                if told is not None:
+                    told(exchange.response)
+        if self._closed:
+            self._handle_disconnections()
+        if now_ms >= self._expiry_ms:
+            self._handle_timed_out_requests(now_ms)
+
+    # Inside.
+
+    def _connect(self, name: str, state: _ConnectionState) -> None:
+        context = self._context
+        server = context.find_node(name.partition(CONNECTION_MARK)[0])
+        connection = context.network.connect(
+            context.node, server, inbox=self._inbox, on_close=self._on_close
+        )
+        state.connection = connection
+        self._by_connection[connection] = state
+
+    def _on_close(self, connection: Connection) -> None:
+        """Hear from the network that a connection ended; a poll deals with it."""
+        self._context.on_close(connection)
+        self._closed.append(connection)
+
+    def _handle_disconnections(self) -> None:
+        closed, self._closed = self._closed, []
+        ended = [told for connection in closed for told in self._drop(connection)]
+        self._metadata.request_update()
+        for on_complete in ended:
+            on_complete(None)
+
+    def _handle_timed_out_requests(self, now_ms: int) -> None:
+        """Break each connection on which an answer is overdue."""
+        late = [
+            state
+            for state in self._states.values()
+            if any(due_ms <= now_ms for due_ms, _ in state.in_flight.values())
+        ]
+        for state in late:
+            if state.connection is not None:
+                state.connection.close()
+                self._closed.append(state.connection)
+        if late:
+            self._handle_disconnections()
+        due = (ms for state in self._states.values() for ms, _ in state.in_flight.values())
+        self._expiry_ms = min(due, default=NEVER_MS)
+
+    def _drop(self, connection: Connection) -> list[OnComplete]:
+        """Forget a connection that ended; give whom to tell."""
+        state = self._by_connection.pop(connection, None)
+        if state is None:
+            return []
+        waited = [told for _, told in state.in_flight.values() if told is not None]
+        self._in_flight_count -= len(state.in_flight)
+        state.in_flight.clear()
+        state.connection = None
+        backoff_ms = min(self._backoff_ms << min(state.failures, 20), self._backoff_max_ms)
+        if self._backoff_max_ms > self._backoff_ms:
+            jitter = self._context.random.uniform(1 - _BACKOFF_JITTER, 1 + _BACKOFF_JITTER)
+            backoff_ms = int(backoff_ms * jitter)
+        state.failures += 1
+        state.retry_ms = self._context.now_ms + backoff_ms
+        return waited
+
+    def _maybe_update_metadata(self) -> int:
+        """Ask for metadata if it is time; give the ms until it will be time to look again."""
+        if self._metadata_fetch_in_progress:
+            return self._request_timeout_ms
+        metadata = self._metadata
+        wait_ms = metadata.time_to_next_update(self._context.now_ms)
+        if wait_ms:
+            return wait_ms
+        node = self.least_loaded_node()
+        if node is None or not self.ready(node):
+            return self._backoff_ms
+        wanted = None if metadata.need_metadata_for_all_topics else tuple(metadata.topics)
+        self._metadata_fetch_in_progress = True
+        self.send(node, MetadataRequest(topics=wanted), on_complete=self._take_metadata)
+        return self._request_timeout_ms
+
+    def _take_metadata(self, response: Response | None) -> None:
+        self._metadata_fetch_in_progress = False
+        now_ms = self._context.now_ms
+        if isinstance(response, MetadataResponse) and response.brokers:
+            self._metadata.update(response, now_ms)
+        else:
+            self._metadata.failed_update(now_ms)
+            self._metadata.request_update()

@@ -1,0 +1,1 @@
+"""The consumer: what it subscribes to, how it joins its group, fetches and commits."""

@@ -1,0 +1,153 @@
+"""How a consumer becomes and stays a member: coordinator, join, sync, heartbeats, leaving.
+
+The order of steps is here; what a member is, and its requests, are in group_membership.py; what is
+joined for, and assigned, ConsumerCoordinator knows.
+
+Source: document 004, "Consumer如何加入一个Group";
+org.apache.kafka.clients.consumer.internals.AbstractCoordinator (1.0.2; later releases by switches).
+"""
+
+from abc import abstractmethod
+
+from kafkalearn.clients.client_context import ClientContext
+from kafkalearn.clients.network_client import NEVER_MS
+from kafkalearn.clients.request_future import RequestFuture
+from kafkalearn.consumer.consumer_config import ConsumerConfig
+from kafkalearn.consumer.consumer_network_client import ConsumerNetworkClient
+from kafkalearn.consumer.group_membership import GroupMembership
+from kafkalearn.consumer.heartbeat_thread import HeartbeatThread
+from kafkalearn.consumer.member_state import NO_GENERATION, Generation, MemberState
+from kafkalearn.errors import (
+    IllegalGenerationError,
+    MemberIdRequiredError,
+    RebalanceInProgressError,
+    UnknownMemberIdError,
+)
+
+_REJOIN_AT_ONCE = (
+    UnknownMemberIdError,
+    RebalanceInProgressError,
+    IllegalGenerationError,
+    MemberIdRequiredError,
+)
+
+
+class AbstractCoordinator(GroupMembership):
+    """Keeps a member in its group. Times to wait are ms; NEVER_MS waits for ever."""
+
+    def __init__(
+        self, context: ClientContext, client: ConsumerNetworkClient, *, config: ConsumerConfig
+    ) -> None:
+        super().__init__(context, client, config=config)
+        self._needs_join_prepare = True
+        self._join_future: RequestFuture[str] | None = None
+
+    @abstractmethod
+    def on_join_prepare(self, generation_id: int, member_id: str) -> None:
+        """Do what must be done before each join: commit, revoke."""
+
+    @abstractmethod
+    def on_join_complete(self, generation: Generation, assignment: str) -> None:
+        """Take the assignment that the leader made."""
+
+    @abstractmethod
+    def on_leave_prepare(self) -> None:
+        """Do what must be done before leaving on purpose."""
+
+    def need_rejoin(self) -> bool:
+        """Whether to join again."""
+        return self.rejoin_needed
+
+    def rejoin_incomplete(self) -> bool:
+        """Whether a join was begun that is not over, as after a wakeup()."""
+        return self._join_future is not None
+
+    def poll_heartbeat(self, now_ms: int) -> None:
+        """Note that the application polls; raise what ended the heartbeats, if anything did."""
+        thread = self.heartbeat_thread
+        if thread is not None:
+            if thread.failure is not None:
+                self.heartbeat_thread = None
+                raise thread.failure
+            if self.heartbeat.should_heartbeat(now_ms):
+                thread.wake()
+            self.heartbeat.poll(now_ms)
+
+    def time_to_next_heartbeat(self, now_ms: int) -> int:
+        """In how many ms a heartbeat is due; NEVER_MS for who has not joined."""
+        if self.state is MemberState.UNJOINED:
+            return NEVER_MS
+        return self.heartbeat.time_to_next_heartbeat(now_ms)
+
+    def ensure_active_group(self, timeout_ms: int = NEVER_MS) -> bool:
+        """Be a member with an assignment; False if that is not so in time."""
+        deadline_ms = self.context.now_ms + timeout_ms
+        if not self.ensure_coordinator_ready(timeout_ms):
+            return False
+        self._start_heartbeat_thread_if_needed()
+        return self.join_group_if_needed(deadline_ms - self.context.now_ms)
+
+    def join_group_if_needed(self, timeout_ms: int = NEVER_MS) -> bool:
+        """Join and sync until it is done; False if it is not in time: the next call goes on."""
+        deadline_ms = self.context.now_ms + timeout_ms
+        while self.need_rejoin() or self.rejoin_incomplete():
+            if not self.ensure_coordinator_ready(deadline_ms - self.context.now_ms):
+                return False
+            if self._needs_join_prepare:
+                # A listener that raises has been called: it is not called again.
+                self._needs_join_prepare = False
+                self.on_join_prepare(self.generation.generation_id, self.generation.member_id)
+            future = self._initiate_join_group()
+            if not self.client.poll_future(future, deadline_ms - self.context.now_ms):
+                return False
+            if future.succeeded():
+                if self.generation is NO_GENERATION:
+                    # The heartbeats left the group while the assignment was on its way.
+                    self._join_future = None
+                    continue
+                self.on_join_complete(self.generation, future.value())
+                self._join_future = None
+                self._needs_join_prepare = True
+            else:
+                self._join_future = None
+                if isinstance(future.exception(), _REJOIN_AT_ONCE):
+                    continue
+                if not future.is_retriable():
+                    raise future.exception()
+                self.sleep_backoff()
+        return True
+
+    def close_group(self, timeout_ms: int) -> None:
+        """End the heartbeats, leave, and wait for what is on its way (Java: close)."""
+        deadline_ms = self.context.now_ms + timeout_ms
+        if self.heartbeat_thread is not None:
+            self.heartbeat_thread.close()
+            self.heartbeat_thread = None
+        self.on_leave_prepare()
+        self.maybe_leave_group("the consumer closes")
+        coordinator = self.check_and_get_coordinator()
+        if coordinator is not None:
+            self.client.await_pending_requests(coordinator, deadline_ms - self.context.now_ms)
+
+    def _initiate_join_group(self) -> RequestFuture[str]:
+        """Begin a join; after a wakeup() go on with the one that was begun."""
+        if self._join_future is None:
+            if self.heartbeat_thread is not None:
+                self.heartbeat_thread.disable()
+            self.set_state(MemberState.REBALANCING)
+            self._join_future = self._send_join_group_request()
+            self._join_future.add_listener(self._on_joined, self._on_join_failed)
+        return self._join_future
+
+    def _on_joined(self, _: str) -> None:
+        self.rejoin_needed = False
+        self.set_state(MemberState.STABLE)
+        if self.heartbeat_thread is not None:
+            self.heartbeat_thread.enable()
+
+    def _on_join_failed(self, error: Exception) -> None:
+        self.set_state(MemberState.UNJOINED, str(error))
+
+    def _start_heartbeat_thread_if_needed(self) -> None:
+        if self.heartbeat_thread is None:
+            self.heartbeat_thread = HeartbeatThread(self)

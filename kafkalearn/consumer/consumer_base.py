@@ -1,0 +1,193 @@
+"""What a consumer is made of, and who may use it: one process at a time, until it is closed.
+
+Source: org.apache.kafka.clients.consumer.KafkaConsumer: its constructor, acquire, release (1.0.2).
+"""
+
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any
+
+from kafkalearn.assignors.partition_assignor import PartitionAssignor
+from kafkalearn.assignors.registry import all_assignors
+from kafkalearn.clients.client_context import ClientContext
+from kafkalearn.clients.metadata import Metadata
+from kafkalearn.clients.network_client import NetworkClient
+from kafkalearn.consumer.consumer_config import ConsumerConfig, consumer_config
+from kafkalearn.consumer.consumer_coordinator import ConsumerCoordinator
+from kafkalearn.consumer.consumer_interceptors import ConsumerInterceptors
+from kafkalearn.consumer.consumer_network_client import ConsumerNetworkClient
+from kafkalearn.consumer.fetcher import Fetcher
+from kafkalearn.consumer.partition_states import TopicPartitionState
+from kafkalearn.consumer.subscription_state import OffsetResetStrategy, SubscriptionState
+from kafkalearn.errors import (
+    ConcurrentModificationError,
+    ConfigError,
+    IllegalStateError,
+    InvalidGroupIdError,
+)
+from kafkalearn.profile import KafkaProfile
+from kafkalearn.records import TopicPartition
+
+
+class ConsumerBase:
+    """The parts of a consumer.
+
+    subscriptions, coordinator, fetcher, client, interceptors: as in Java; for reading.
+    """
+
+    def __init__(
+        self,
+        context: ClientContext,
+        given: Mapping[str, object],
+        *,
+        properties: Mapping[str, str] | None = None,
+    ) -> None:
+        config = consumer_config(context.profile, given, properties)
+        assignors = assignors_of(config, context.profile)
+        self.context = context
+        self.config = config
+        self.metadata = Metadata(
+            context.brokers,
+            refresh_backoff_ms=config.retry_backoff_ms,
+            metadata_expire_ms=config.metadata_max_age_ms,
+        )
+        network_client = NetworkClient(
+            context,
+            self.metadata,
+            request_timeout_ms=config.request_timeout_ms,
+            reconnect_backoff_ms=(config.reconnect_backoff_ms, config.reconnect_backoff_max_ms),
+        )
+        self.client = ConsumerNetworkClient(
+            context,
+            network_client,
+            metadata=self.metadata,
+            retry_backoff_ms=config.retry_backoff_ms,
+            request_timeout_ms=config.request_timeout_ms,
+        )
+        self.subscriptions = SubscriptionState(
+            OffsetResetStrategy(config.auto_offset_reset), on_change=self._record_position
+        )
+        self.interceptors = ConsumerInterceptors(config.interceptor_classes or (), context.warn)
+        self.coordinator = ConsumerCoordinator(
+            context,
+            self.client,
+            config=config,
+            cluster_metadata=self.metadata,
+            subscriptions=self.subscriptions,
+            assignors=assignors,
+            interceptors=self.interceptors,
+        )
+        self.fetcher = Fetcher(
+            context,
+            self.client,
+            config=config,
+            metadata=self.metadata,
+            subscriptions=self.subscriptions,
+        )
+        self._closed = False
+        self._exclusive = _Exclusive(self)
+
+    def __repr__(self) -> str:
+        """Name its node and its group."""
+        group = f" of group {self.config.group_id}" if self.config.group_id else ""
+        return (
+            f"<KafkaConsumer {self.context.node.name}{group}{', closed' if self._closed else ''}>"
+        )
+
+    def check_usable(self) -> None:
+        """IllegalStateError if the consumer is closed, or its machine is down."""
+        name = self.context.node.name
+        if self._closed:
+            raise IllegalStateError(f"the consumer {name} has been closed: make a new one")
+        if not self.context.node.alive:
+            raise IllegalStateError(f"{name} has crashed: its consumer is gone, make a new one")
+
+    def check_group_id(self) -> None:
+        """InvalidGroupIdError if there is none (2.2; before, the broker refuses it)."""
+        if self.context.profile.group_id_is_optional and not self.config.group_id:
+            raise InvalidGroupIdError(
+                "this consumer has no group_id: groups and committed offsets need one"
+            )
+
+    def api_timeout_ms(self, otherwise: int) -> int:
+        """Give default.api.timeout.ms, or before 2.0, which does not have it, `otherwise`."""
+        if self.context.profile.poll_timeout_bounds_join:
+            return self.config.default_api_timeout_ms
+        return otherwise
+
+    def _record_position(
+        self, reason: str, partition: TopicPartition, state: TopicPartitionState
+    ) -> None:
+        detail: dict[str, Any] = {"reason": reason}
+        if state.paused:
+            detail["paused"] = True
+        if state.high_watermark is not None:
+            detail["high_watermark"] = state.high_watermark
+        self.context.record(
+            "position",
+            self.context.now_ms,
+            topic=partition.topic,
+            partition=partition.partition,
+            offset=state.position,
+            detail=detail,
+        )
+
+
+class _Exclusive:
+    """Lets one process in at a time, as often as it likes: its listeners may call the consumer."""
+
+    __slots__ = ("_consumer", "_depth", "_owner")
+
+    def __init__(self, consumer: ConsumerBase) -> None:
+        self._consumer = consumer
+        self._owner: object = None
+        self._depth = 0
+
+    def __enter__(self) -> None:
+        consumer = self._consumer
+        consumer.check_usable()
+        caller = consumer.context.processes.current() or "the main program"
+        if self._depth and caller is not self._owner:
+            raise ConcurrentModificationError(
+                f"{caller} uses a consumer that {self._owner} is using: KafkaConsumer is not safe "
+                "for multi-threaded access; wakeup() alone may be called from elsewhere"
+            )
+        self._owner = caller
+        self._depth += 1
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._depth -= 1
+
+
+def assignors_of(config: ConsumerConfig, profile: KafkaProfile) -> list[PartitionAssignor]:
+    """Find the assignors of partition.assignment.strategy; ConfigError for what is none."""
+    by_name: dict[str, PartitionAssignor] = {}
+    for each in all_assignors():
+        by_name[each.name] = by_name[type(each).__name__] = each
+    found: list[PartitionAssignor] = []
+    for given in config.partition_assignment_strategy:
+        assignor: Any = given
+        if isinstance(given, str):
+            assignor = by_name.get(given.rpartition(".")[2])
+        elif isinstance(given, type):
+            assignor = given()
+        if not isinstance(assignor, PartitionAssignor):
+            names = ", ".join(each.name for each in all_assignors())
+            raise ConfigError(
+                f"partition_assignment_strategy names {given!r}: {names}, or an object of a class "
+                "that derives from PartitionAssignor, is allowed"
+            )
+        if assignor.name in [each.name for each in found]:
+            raise ConfigError(f"partition_assignment_strategy names {assignor.name} twice")
+        found.append(assignor)
+        if assignor.rebalance_protocol == "cooperative" and not profile.incremental_rebalance:
+            raise ConfigError(
+                f"partition_assignment_strategy names {assignor.name}, which is cooperative: Kafka "
+                f"{profile.release} does not know that, 2.4 does"
+            )
+    return found

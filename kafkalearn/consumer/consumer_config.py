@@ -1,0 +1,91 @@
+"""A consumer's settings, with the defaults of each release.
+
+Source: org.apache.kafka.clients.consumer.ConsumerConfig at the release tags.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from kafkalearn.config import configure, parse_properties, setting
+from kafkalearn.errors import ConfigError
+from kafkalearn.profile import KafkaProfile
+
+RESET_STRATEGIES = ("latest", "earliest", "none")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerConfig:
+    """Kafka's keys in snake case. The simulation stands for bootstrap.servers.
+
+    client_id: by default the name of the consumer's node.
+    enable_auto_commit: by default True where there is a group id.
+    partition_assignment_strategy: names (``range``), Java's classes (``RangeAssignor``) or objects
+    that have a `name` and `assign`; preferred first.
+    key_deserializer, value_deserializer: a function from bytes, or the name of Java's class.
+    interceptor_classes: objects with `on_consume(records)` and `on_commit(offsets)`.
+    """
+
+    group_id: str = setting("")
+    client_id: str = setting("")
+    group_instance_id: str | None = setting(None, added="2.3")
+    enable_auto_commit: bool | None = setting(None)
+    auto_commit_interval_ms: int = setting(5000, least=0)
+    auto_offset_reset: str = setting("latest", allowed=RESET_STRATEGIES)
+    max_poll_records: int = setting(500, least=1)
+    max_poll_interval_ms: int = setting(300_000, least=1)
+    session_timeout_ms: int = setting(10_000, least=0, since_3_0=45_000)
+    heartbeat_interval_ms: int = setting(3000, least=0)
+    fetch_min_bytes: int = setting(1, least=0)
+    fetch_max_wait_ms: int = setting(500, least=0)
+    fetch_max_bytes: int = setting(52_428_800, least=0)
+    max_partition_fetch_bytes: int = setting(1_048_576, least=0)
+    partition_assignment_strategy: tuple[object, ...] = setting(
+        ("range",), since_3_0=("range", "cooperative-sticky")
+    )
+    metadata_max_age_ms: int = setting(300_000, least=0)
+    retry_backoff_ms: int = setting(100, least=0)
+    reconnect_backoff_ms: int = setting(50, least=0)
+    reconnect_backoff_max_ms: int = setting(50, least=0, since_0_11=1000)
+    request_timeout_ms: int = setting(305_000, least=0, since_2_0=30_000)
+    default_api_timeout_ms: int = setting(60_000, least=0, added="2.0")
+    exclude_internal_topics: bool = setting(True)
+    allow_auto_create_topics: bool = setting(True, added="2.3")
+    key_deserializer: object = setting("StringDeserializer")
+    value_deserializer: object = setting("StringDeserializer")
+    interceptor_classes: tuple[object, ...] | None = setting(None)
+
+
+def consumer_config(
+    profile: KafkaProfile, given: Mapping[str, object], properties: Mapping[str, str] | None = None
+) -> ConsumerConfig:
+    """Make the settings of a consumer; ConfigError names the key, the value and what is allowed.
+
+    Source of the checks between keys: Heartbeat and KafkaConsumer's constructor (1.0.2).
+    """
+    if properties is not None and not isinstance(properties, Mapping):
+        raise ConfigError(f"properties is {properties!r}: a dict of texts is allowed")
+    read = parse_properties(ConsumerConfig, properties or {})
+    config = configure(ConsumerConfig, profile.version, given=read | dict(given))
+    if config.heartbeat_interval_ms >= config.session_timeout_ms:
+        raise ConfigError(
+            f"heartbeat_interval_ms is {config.heartbeat_interval_ms}: less than "
+            f"session_timeout_ms, {config.session_timeout_ms}, is allowed, and a third of it usual"
+        )
+    if not profile.poll_timeout_bounds_join:
+        _check_request_timeout(config)
+    needs_group_id = profile.group_id_is_optional and not config.group_id
+    if config.enable_auto_commit and needs_group_id:
+        raise ConfigError("enable_auto_commit is True: without a group_id only False is allowed")
+    if config.enable_auto_commit is None:
+        config = replace(config, enable_auto_commit=not needs_group_id)
+    return config
+
+
+def _check_request_timeout(config: ConsumerConfig) -> None:
+    """Before 2.0 a request must be given more time than what it may have to wait for."""
+    for name in ("session_timeout_ms", "fetch_max_wait_ms"):
+        if config.request_timeout_ms <= getattr(config, name):
+            raise ConfigError(
+                f"request_timeout_ms is {config.request_timeout_ms}: more than {name}, which is "
+                f"{getattr(config, name)}, is allowed"
+            )

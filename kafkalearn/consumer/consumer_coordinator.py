@@ -1,0 +1,268 @@
+"""What a member of a consumer group joins for: its subscription, its partitions, its offsets.
+
+Source: documents 001 and 004;
+org.apache.kafka.clients.consumer.internals.ConsumerCoordinator (1.0.2; 2.4.0 where partitions are
+revoked one by one).
+"""
+
+from collections.abc import Mapping, Sequence
+
+from kafkalearn.assignors.partition_assignor import PartitionAssignor
+from kafkalearn.clients.client_context import ClientContext
+from kafkalearn.clients.metadata import Metadata
+from kafkalearn.clients.network_client import NEVER_MS
+from kafkalearn.consumer.consumer_config import ConsumerConfig
+from kafkalearn.consumer.consumer_interceptors import ConsumerInterceptors
+from kafkalearn.consumer.consumer_network_client import ConsumerNetworkClient
+from kafkalearn.consumer.consumer_protocol import (
+    deserialize_assignment,
+    deserialize_subscription,
+    serialize_assignment,
+    serialize_subscription,
+)
+from kafkalearn.consumer.member_state import NO_GENERATION, Generation
+from kafkalearn.consumer.partition_handover import PartitionHandover
+from kafkalearn.consumer.subscription_state import SubscriptionState
+from kafkalearn.errors import IllegalStateError
+from kafkalearn.protocol.group import JoinGroupRequestProtocol, JoinGroupResponseMember
+from kafkalearn.records import Subscription, TopicPartition
+
+MetadataSnapshot = Mapping[str, int]
+"""Topic -> number of partitions, of the topics that the group subscribes to."""
+
+
+class ConsumerCoordinator(PartitionHandover):
+    """The part of a consumer that deals with its group.
+
+    assignors: those offered, preferred first.
+    metadata_snapshot, assignment_snapshot: what a leader knows now, and what it assigned from; when
+    the two part, it asks for a rebalance.
+    """
+
+    def __init__(
+        self,
+        context: ClientContext,
+        client: ConsumerNetworkClient,
+        *,
+        config: ConsumerConfig,
+        cluster_metadata: Metadata,
+        subscriptions: SubscriptionState,
+        assignors: Sequence[PartitionAssignor],
+        interceptors: ConsumerInterceptors,
+    ) -> None:
+        super().__init__(
+            context, client, config=config, subscriptions=subscriptions, interceptors=interceptors
+        )
+        self.assignors = {each.name: each for each in assignors}
+        protocols = {each.rebalance_protocol for each in assignors}
+        self.is_cooperative = protocols == {"cooperative"}
+        self.metadata_snapshot: MetadataSnapshot = {}
+        self.assignment_snapshot: MetadataSnapshot | None = None
+        self._cluster_metadata = cluster_metadata
+        self._is_leader = False
+        self._joined_subscription: tuple[str, ...] | None = None
+        self._last_assignment: tuple[Sequence[TopicPartition], int] = ((), -1)
+        cluster_metadata.request_update()
+        cluster_metadata.add_listener(self._on_metadata_update)
+
+    def poll(self, now_ms: int, timeout_ms: int = NEVER_MS) -> bool:
+        """Be a member with partitions, let heartbeats go on, commit if it is time.
+
+        False if that takes longer than `timeout_ms`.
+        """
+        deadline_ms = now_ms + timeout_ms
+        self.invoke_completed_offset_commit_callbacks()
+        if self.subscriptions.partitions_auto_assigned():
+            if self.coordinator_unknown():
+                self._record_step("ensure_coordinator_ready")
+                if not self.ensure_coordinator_ready(timeout_ms):
+                    return False
+            if self.need_rejoin():
+                self._record_step("ensure_active_group")
+                left_ms = deadline_ms - self.context.now_ms
+                # A pattern is matched at least once before the first join.
+                has_pattern = self.subscriptions.has_pattern_subscription()
+                if has_pattern and not self.client.ensure_fresh_metadata(left_ms):
+                    return False
+                if not self.ensure_active_group(deadline_ms - self.context.now_ms):
+                    return False
+            self.poll_heartbeat(self.context.now_ms)
+        elif self._cluster_metadata.update_requested() and not self.client.has_ready_nodes():
+            # No broker can be reached: wait here, or a poll would return at once again and again.
+            updated = self.client.await_metadata_update(timeout_ms)
+            if not updated and not self.client.has_ready_nodes():
+                return False
+        self.maybe_auto_commit_offsets_async(self.context.now_ms)
+        return True
+
+    def time_to_next_poll(self, now_ms: int) -> int:
+        """In how many ms to poll at the latest, for a heartbeat or an automatic commit."""
+        wait_ms = self.time_to_next_heartbeat(now_ms)
+        if self.auto_commit_enabled:
+            wait_ms = min(wait_ms, max(0, self.next_auto_commit_deadline_ms - now_ms))
+        return wait_ms
+
+    def need_rejoin(self) -> bool:
+        """Whether to join again: topics or subscription changed, or the coordinator says so."""
+        if not self.subscriptions.partitions_auto_assigned():
+            return False
+        if self.assignment_snapshot not in (None, self.metadata_snapshot):
+            return True
+        if self._joined_subscription not in (None, self.subscriptions.subscription):
+            return True
+        return super().need_rejoin()
+
+    def update_pattern_subscription(self, metadata: Metadata) -> None:
+        """Subscribe to the topics that match the pattern now; the cluster's own do not count."""
+        subscriptions = self.subscriptions
+        hidden = metadata.internal_topics if self.config.exclude_internal_topics else ()
+        subscriptions.subscribe_from_pattern(
+            topic
+            for topic in metadata.partition_counts
+            if topic not in hidden and subscriptions.matches_subscribed_pattern(topic)
+        )
+        metadata.set_topics(subscriptions.group_subscription)
+
+    def close(self, timeout_ms: int) -> None:
+        """Commit if that is automatic, leave, and wait for what is on its way."""
+        self.client.disable_wakeups()
+        deadline_ms = self.context.now_ms + timeout_ms
+        try:
+            self.maybe_auto_commit_offsets_sync(timeout_ms)
+            if self.has_pending_async_commits():
+                self.ensure_coordinator_ready(max(0, deadline_ms - self.context.now_ms))
+        finally:
+            self.close_group(max(0, deadline_ms - self.context.now_ms))
+
+    def on_leave_prepare(self) -> None:
+        """Before leaving on purpose, give the partitions up (2.4)."""
+        dropped = self.subscriptions.assigned_partitions()
+        tells = self.context.profile.incremental_rebalance
+        if tells and dropped and self.subscriptions.partitions_auto_assigned():
+            self.give_up(dropped, lost=self.generation is NO_GENERATION)
+
+    # What AbstractCoordinator asks for.
+
+    def metadata(self) -> tuple[JoinGroupRequestProtocol, ...]:
+        """See GroupMembership."""
+        topics = self._joined_subscription = self.subscriptions.subscription
+        offered = []
+        for assignor in self.assignors.values():
+            claims: tuple[Sequence[TopicPartition], int] = ((), -1)
+            if assignor.reads_claims:
+                claims = self._last_assignment
+                if self.is_cooperative:
+                    claims = self.subscriptions.assigned_partitions(), claims[1]
+            text = serialize_subscription(Subscription(topics, *claims))
+            offered.append(JoinGroupRequestProtocol(assignor.name, text))
+        return tuple(offered)
+
+    def perform_assignment(
+        self, leader_id: str, protocol: str, members: Sequence[JoinGroupResponseMember]
+    ) -> Mapping[str, str]:
+        """See GroupMembership. From now on the leader watches the topics of all members."""
+        assignor = self._lookup_assignor(protocol)
+        subscriptions = {
+            each.member_id: deserialize_subscription(each.metadata, each.group_instance_id)
+            for each in members
+        }
+        topics = {topic for each in subscriptions.values() for topic in each.topics}
+        self.subscriptions.group_subscribe(topics)
+        self._cluster_metadata.set_topics(self.subscriptions.group_subscription)
+        self.client.ensure_fresh_metadata()
+        self._is_leader = True
+        counts = self._cluster_metadata.partition_counts
+        known = {topic: counts[topic] for topic in sorted(topics) if topic in counts}
+        assignment = assignor.assign(known, subscriptions)
+        self.assignment_snapshot = self.metadata_snapshot
+        return {member: serialize_assignment(given) for member, given in assignment.items()}
+
+    def on_join_prepare(self, generation_id: int, member_id: str) -> None:
+        """Commit and give up partitions: all of them, unless the assignors are cooperative."""
+        self.maybe_auto_commit_offsets_sync(self.rebalance_timeout_ms)
+        owned = self.subscriptions.assigned_partitions()
+        try:
+            if not self.context.profile.incremental_rebalance:
+                self.call_listener("on_partitions_revoked", owned, "a rebalance")
+            elif (generation_id, member_id) == NO_GENERATION[:2]:
+                if owned:
+                    self.give_up(owned, lost=True)
+            elif not self.is_cooperative:
+                self.give_up(owned)
+            else:
+                wanted = self.subscriptions.subscription
+                unwanted = [each for each in owned if each.topic not in wanted]
+                if unwanted:
+                    self.give_up(unwanted)
+        finally:
+            self._is_leader = False
+            self.subscriptions.reset_group_subscription()
+
+    def on_join_complete(self, generation: Generation, assignment: str) -> None:
+        """Take the partitions, and tell the listener which are new."""
+        self._lookup_assignor(generation.protocol)
+        if not self._is_leader:
+            self.assignment_snapshot = None
+        subscriptions = self.subscriptions
+        assigned = deserialize_assignment(assignment)
+        owned = subscriptions.assigned_partitions()
+        added = assigned
+        if self.context.profile.incremental_rebalance:
+            if not self._matches_subscription(assigned):
+                self.request_rejoin()  # the subscription has changed since it was sent
+                return
+            added = [each for each in assigned if each not in owned]
+            revoked = [each for each in owned if each not in assigned]
+            if self.is_cooperative and revoked:
+                self.give_up(revoked)
+                self.request_rejoin()
+        else:
+            subscriptions.assign_from_subscribed(())  # nothing of before is kept
+        subscriptions.need_refresh_commits()
+        self._obey_leader(assigned)
+        subscriptions.assign_from_subscribed(assigned)
+        self._cluster_metadata.set_topics(subscriptions.group_subscription)
+        self.client.ensure_fresh_metadata()
+        self._last_assignment = assigned, generation.generation_id
+        now_ms = self.context.now_ms
+        self.next_auto_commit_deadline_ms = now_ms + self.config.auto_commit_interval_ms
+        self.record_partitions("assigned", assigned)
+        self.call_listener("on_partitions_assigned", added)
+
+    # Inside.
+
+    def _on_metadata_update(self, metadata: Metadata) -> None:
+        subscriptions = self.subscriptions
+        if subscriptions.has_pattern_subscription():
+            self.update_pattern_subscription(metadata)
+        if subscriptions.partitions_auto_assigned():
+            counts = metadata.partition_counts
+            wanted = subscriptions.group_subscription
+            self.metadata_snapshot = {each: counts[each] for each in wanted if each in counts}
+        if not metadata.unavailable_topics.isdisjoint(metadata.topics):
+            metadata.request_update()
+
+    def _lookup_assignor(self, name: str) -> PartitionAssignor:
+        if name not in self.assignors:
+            offered = ", ".join(self.assignors)
+            raise IllegalStateError(f"the group chose the assignor {name!r}: {offered} are offered")
+        return self.assignors[name]
+
+    def _matches_subscription(self, assigned: Sequence[TopicPartition]) -> bool:
+        subscriptions = self.subscriptions
+        if subscriptions.has_pattern_subscription():
+            return all(subscriptions.matches_subscribed_pattern(each.topic) for each in assigned)
+        return all(each.topic in subscriptions.subscription for each in assigned)
+
+    def _obey_leader(self, assigned: Sequence[TopicPartition]) -> None:
+        """Subscribe to a topic that the leader's metadata had earlier than this member's."""
+        if self.subscriptions.has_pattern_subscription():
+            joined = {*(self._joined_subscription or ()), *(each.topic for each in assigned)}
+            if joined != set(self._joined_subscription or ()):
+                topics = {*self.subscriptions.subscription, *joined}
+                self.subscriptions.subscribe_from_pattern(topics)
+                self._joined_subscription = tuple(sorted(joined))
+
+    def _record_step(self, step: str) -> None:
+        now_ms = self.context.now_ms
+        self.context.record("poll", now_ms, group_id=self.group_id, detail={"step": step})

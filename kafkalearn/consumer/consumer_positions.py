@@ -1,0 +1,161 @@
+"""Where a consumer reads: positions, committed offsets, pausing, and what the logs hold.
+
+Source: documents 003 and 004; org.apache.kafka.clients.consumer.KafkaConsumer (1.0.2).
+"""
+
+from collections.abc import Iterable, Mapping
+
+from kafkalearn.clients.network_client import NEVER_MS
+from kafkalearn.consumer.consumer_base import ConsumerBase
+from kafkalearn.consumer.partition_states import check_partition
+from kafkalearn.consumer.subscription_state import OffsetResetStrategy
+from kafkalearn.errors import IllegalArgumentError, IllegalStateError, KafkaTimeoutError
+from kafkalearn.protocol.fetch import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
+from kafkalearn.records import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
+
+Partitions = Iterable[TopicPartition]
+
+
+class ConsumerPositions(ConsumerBase):
+    """The calls of a consumer that are about offsets.
+
+    Those that ask the cluster wait for the answer: up to default.api.timeout.ms (2.0), for ever
+    before; the offsets of logs up to request.timeout.ms. KafkaTimeoutError after that.
+    """
+
+    def seek(self, partition: TopicPartition, offset: int) -> None:
+        """Read on from `offset` at the next poll; IllegalStateError if it is not assigned."""
+        with self._exclusive:
+            self.subscriptions.seek(partition, offset)
+
+    def seek_to_beginning(self, partitions: Partitions = ()) -> None:
+        """Read on from the first offset there is then; without arguments in all partitions."""
+        self._reset(partitions, OffsetResetStrategy.EARLIEST)
+
+    def seek_to_end(self, partitions: Partitions = ()) -> None:
+        """Read on from the end that the log has then; without arguments in all partitions."""
+        self._reset(partitions, OffsetResetStrategy.LATEST)
+
+    def position(self, partition: TopicPartition) -> int:
+        """Give the offset that is fetched next; asks for it if it is not known yet.
+
+        IllegalStateError if the partition is not assigned (Java before 2.0:
+        IllegalArgumentException).
+        """
+        with self._exclusive:
+            wanted = check_partition(partition)
+            if not self.subscriptions.is_assigned(wanted):
+                raise IllegalStateError(
+                    f"{wanted} is not assigned to this consumer, so that it has no position here"
+                )
+            deadline_ms = self.context.now_ms + self.api_timeout_ms(NEVER_MS)
+            while (position := self.subscriptions.position(wanted)) is None:
+                self.update_fetch_positions([wanted], deadline_ms - self.context.now_ms)
+                if self.context.now_ms >= deadline_ms:
+                    raise KafkaTimeoutError(f"the position of {wanted} was not found in time")
+            return position
+
+    def committed(self, partition: TopicPartition) -> OffsetAndMetadata | None:
+        """Ask the coordinator what is committed; None if nothing is."""
+        with self._exclusive:
+            self.check_group_id()
+            wanted = check_partition(partition)
+            timeout_ms = self.api_timeout_ms(NEVER_MS)
+            coordinator, subscriptions = self.coordinator, self.subscriptions
+            if subscriptions.is_assigned(wanted):
+                if coordinator.refresh_committed_offsets_if_needed(timeout_ms):
+                    return subscriptions.committed(wanted)
+            else:
+                offsets = coordinator.fetch_committed_offsets([wanted], timeout_ms)
+                if offsets is not None:
+                    return offsets.get(wanted)
+            raise KafkaTimeoutError(f"the committed offset of {wanted} was not found in time")
+
+    def pause(self, partitions: Partitions) -> None:
+        """Fetch nothing of these until resume(); a rebalance may undo it."""
+        with self._exclusive:
+            for each in self._assigned(partitions):
+                self.subscriptions.pause(each)
+
+    def resume(self, partitions: Partitions) -> None:
+        """Fetch these again."""
+        with self._exclusive:
+            for each in self._assigned(partitions):
+                self.subscriptions.resume(each)
+
+    def paused(self) -> list[TopicPartition]:
+        """Those that are paused, sorted."""
+        with self._exclusive:
+            return sorted(self.subscriptions.paused_partitions())
+
+    def assignment(self) -> list[TopicPartition]:
+        """The partitions that this consumer has, sorted: empty until a poll has joined."""
+        with self._exclusive:
+            return sorted(self.subscriptions.assigned_partitions())
+
+    def beginning_offsets(self, partitions: Partitions) -> dict[TopicPartition, int]:
+        """Ask for the first offset in each log."""
+        return self._offsets_at(partitions, EARLIEST_TIMESTAMP)
+
+    def end_offsets(self, partitions: Partitions) -> dict[TopicPartition, int]:
+        """Ask for the high watermark of each log: the next offset that will be written."""
+        return self._offsets_at(partitions, LATEST_TIMESTAMP)
+
+    def offsets_for_times(
+        self, timestamps: Mapping[TopicPartition, int]
+    ) -> dict[TopicPartition, OffsetAndTimestamp | None]:
+        """Ask for the first record at or after each time, in ms; None where there is none."""
+        with self._exclusive:
+            if not isinstance(timestamps, Mapping):
+                raise IllegalArgumentError(
+                    f"timestamps is {timestamps!r}: a dict of TopicPartition to ms is allowed"
+                )
+            wanted = {check_partition(each): time for each, time in timestamps.items()}
+            for each, time in wanted.items():
+                if type(time) is not int or time < 0:
+                    raise IllegalArgumentError(f"the time for {each} is {time!r}: ms from 0 on")
+            timeout_ms = self.api_timeout_ms(self.config.request_timeout_ms)
+            found = self.fetcher.offsets_by_times(wanted, timeout_ms)
+            return {
+                each: OffsetAndTimestamp(found[each].offset, found[each].timestamp)
+                if each in found
+                else None
+                for each in wanted
+            }
+
+    def update_fetch_positions(self, partitions: Partitions, timeout_ms: int = NEVER_MS) -> None:
+        """Give these a position: pending resets first, then committed offsets, then the default.
+
+        NoOffsetForPartitionError; nothing happens for those that cannot be found in time.
+        """
+        deadline_ms = self.context.now_ms + timeout_ms
+        wanted = list(partitions)
+        self.fetcher.reset_offsets_if_needed(wanted, timeout_ms)
+        if not self.subscriptions.has_all_fetch_positions(wanted):
+            left_ms = deadline_ms - self.context.now_ms
+            if self.coordinator.refresh_committed_offsets_if_needed(left_ms):
+                self.fetcher.update_fetch_positions(wanted, deadline_ms - self.context.now_ms)
+
+    def _reset(self, partitions: Partitions, strategy: OffsetResetStrategy) -> None:
+        with self._exclusive:
+            wanted = self._assigned(partitions) or self.subscriptions.assigned_partitions()
+            for each in wanted:
+                self.subscriptions.need_offset_reset(each, strategy)
+
+    def _assigned(self, partitions: Partitions) -> list[TopicPartition]:
+        """Check all before anything is changed."""
+        if isinstance(partitions, TopicPartition) or not isinstance(partitions, Iterable):
+            raise IllegalArgumentError(
+                f"partitions is {partitions!r}: a list of TopicPartition is allowed"
+            )
+        wanted = list(partitions)
+        for each in wanted:
+            self.subscriptions.committed(each)  # IllegalStateError if it is not assigned
+        return wanted
+
+    def _offsets_at(self, partitions: Partitions, timestamp: int) -> dict[TopicPartition, int]:
+        with self._exclusive:
+            wanted = dict.fromkeys(map(check_partition, partitions), timestamp)
+            timeout_ms = self.api_timeout_ms(self.config.request_timeout_ms)
+            found = self.fetcher.offsets_by_times(wanted, timeout_ms)
+            return {each: found[each].offset for each in wanted}

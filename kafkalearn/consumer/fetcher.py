@@ -1,0 +1,226 @@
+"""Fetching records ahead of the application, and handing them out poll by poll.
+
+Source: document 004, "Fetch拉取消息"; Fetcher (1.0.2) in org.apache.kafka.clients.
+consumer.internals. The documents print 0.10.1, whose names are kept.
+Differs from Kafka: no metrics.
+"""
+
+from collections import deque
+from functools import partial
+
+from kafkalearn.clients.client_context import ClientContext
+from kafkalearn.clients.metadata import Metadata
+from kafkalearn.clients.serialization import deserializer_of
+from kafkalearn.consumer.completed_fetch import CompletedFetch, PartitionRecords
+from kafkalearn.consumer.consumer_config import ConsumerConfig
+from kafkalearn.consumer.consumer_network_client import ConsumerNetworkClient
+from kafkalearn.consumer.consumer_records import ConsumerRecord
+from kafkalearn.consumer.offset_lookup import OffsetLookup
+from kafkalearn.consumer.subscription_state import SubscriptionState
+from kafkalearn.errors import (
+    Errors,
+    IllegalStateError,
+    KafkaError,
+    OffsetOutOfRangeError,
+    SerializationError,
+)
+from kafkalearn.protocol.fetch import FetchPartition, FetchRequest, FetchResponse
+from kafkalearn.records import Record, TopicPartition
+
+Fetched = dict[TopicPartition, list[ConsumerRecord]]
+
+_STALE_METADATA = (
+    Errors.NOT_LEADER_OR_FOLLOWER,
+    Errors.UNKNOWN_TOPIC_OR_PARTITION,
+    Errors.KAFKA_STORAGE_ERROR,
+)
+
+
+class Fetcher(OffsetLookup):
+    """One fetch at a time per broker, for the partitions that have nothing waiting here.
+
+    completed_fetches: what came, a partition each, until a poll looks at it.
+    next_in_line_records: the partition that polls are taking records of.
+    """
+
+    def __init__(
+        self,
+        context: ClientContext,
+        client: ConsumerNetworkClient,
+        *,
+        config: ConsumerConfig,
+        metadata: Metadata,
+        subscriptions: SubscriptionState,
+    ) -> None:
+        super().__init__(
+            context, client, config=config, metadata=metadata, subscriptions=subscriptions
+        )
+        self.completed_fetches: deque[CompletedFetch] = deque()
+        self.next_in_line_records: PartitionRecords | None = None
+        self._max_poll_records = config.max_poll_records
+        self._read_key = deserializer_of(config.key_deserializer, "key_deserializer")
+        self._read_value = deserializer_of(config.value_deserializer, "value_deserializer")
+
+    def send_fetches(self) -> int:
+        """Send a fetch to each broker that has something to fetch and none on its way; how many."""
+        requests = self.create_fetch_requests()
+        for node, request in requests.items():
+            sent = self.client.send(node, request)
+            sent.add_listener(partial(self._on_fetched, request))
+        return len(requests)
+
+    def create_fetch_requests(self) -> dict[str, FetchRequest]:
+        """Make the fetches, by broker: from the position of each partition on."""
+        waiting = {each.partition for each in self.completed_fetches}
+        if self.next_in_line_records is not None and not self.next_in_line_records.is_drained():
+            waiting.add(self.next_in_line_records.partition)
+        leaders, states = self.metadata.leaders, self.subscriptions.assignment
+        wanted: dict[str, dict[TopicPartition, FetchPartition]] = {}
+        max_bytes = self.config.max_partition_fetch_bytes
+        for partition in self.subscriptions.fetchable_partitions():
+            if partition in waiting:
+                continue
+            node = leaders.get(partition)
+            if node is None:
+                self.metadata.request_update()
+            elif node in wanted or not self.client.pending_request_count(node):
+                position = states[partition].position
+                assert position is not None
+                wanted.setdefault(node, {})[partition] = FetchPartition(position, max_bytes)
+        config = self.config
+        return {
+            node: FetchRequest(
+                max_wait_ms=config.fetch_max_wait_ms,
+                min_bytes=config.fetch_min_bytes,
+                max_bytes=config.fetch_max_bytes,
+                partitions=partitions,
+            )
+            for node, partitions in wanted.items()
+        }
+
+    def has_completed_fetches(self) -> bool:
+        """Whether there is something to look at."""
+        return bool(self.completed_fetches)
+
+    def should_block(self) -> bool:
+        """Whether a poll has to wait: the documents' PollCondition."""
+        return not self.completed_fetches
+
+    def fetched_records(self) -> Fetched:
+        """Take up to max.poll.records, and move the positions past them.
+
+        OffsetOutOfRangeError if a position is not in its log and auto.offset.reset is none,
+        SerializationError for a record that cannot be read: seek() past it. What came before it is
+        returned first, and the error comes with the next poll.
+        """
+        drained: Fetched = {}
+        remaining = self._max_poll_records
+        try:
+            while remaining > 0:
+                if self.next_in_line_records is None or self.next_in_line_records.is_drained():
+                    if not self.completed_fetches:
+                        break
+                    self.next_in_line_records = self.parse_completed_fetch(
+                        self.completed_fetches[0]
+                    )
+                    self.completed_fetches.popleft()
+                else:
+                    records = self.drain_records(self.next_in_line_records, remaining)
+                    if records:
+                        drained.setdefault(self.next_in_line_records.partition, []).extend(records)
+                        remaining -= len(records)
+        except KafkaError:
+            if not drained:
+                raise
+        return drained
+
+    def drain_records(self, source: PartitionRecords, max_records: int) -> list[ConsumerRecord]:
+        """Take records of one partition, unless they are not wanted any more.
+
+        They are thrown away if the partition is no longer assigned, or no longer fetchable (paused,
+        or its position is unknown), or if its position is another by now.
+        """
+        state = self.subscriptions.assignment.get(source.partition)
+        if state is None or state.paused or state.position != source.fetch_offset:
+            source.drain()
+            return []
+        records = self._read(source, source.drain_records(max_records))
+        self.subscriptions.position(source.partition, source.fetch_offset)
+        if source.is_drained():
+            self.subscriptions.move_to_end(source.partition)
+        topic, number = source.partition
+        self.context.record(
+            "records_returned",
+            self.context.now_ms,
+            topic=topic,
+            partition=number,
+            offset=records[0].offset,
+            detail={"count": len(records)},
+        )
+        return records
+
+    def parse_completed_fetch(self, completed: CompletedFetch) -> PartitionRecords | None:
+        """Look at what came for a partition; None if there is nothing to take from it."""
+        partition, fetch_offset, data = completed
+        subscriptions = self.subscriptions
+        error = data.error_code
+        records = None
+        if not subscriptions.is_fetchable(partition):
+            pass  # a rebalance or pause() came in between
+        elif error is Errors.NONE:
+            if subscriptions.position(partition) == fetch_offset:
+                subscriptions.update_high_watermark(partition, data.high_watermark)
+                records = PartitionRecords(partition, fetch_offset, data.records)
+        elif error in _STALE_METADATA:
+            self.metadata.request_update()
+        elif error is Errors.OFFSET_OUT_OF_RANGE:
+            self._handle_out_of_range(partition, fetch_offset)
+        elif error is not Errors.UNKNOWN_SERVER_ERROR:
+            raise IllegalStateError(f"a fetch of {partition} is answered {error.name}")
+        if error is not Errors.NONE:
+            subscriptions.move_to_end(partition)
+        return records
+
+    def matches_requested_partitions(self, request: FetchRequest, response: FetchResponse) -> bool:
+        """Whether a response is about just what was asked."""
+        return request.partitions.keys() == response.partitions.keys()
+
+    def _on_fetched(self, request: FetchRequest, response: FetchResponse) -> None:
+        if not self.matches_requested_partitions(request, response):
+            self.context.warn("a fetch is ignored: its partitions are not those asked for")
+            return
+        for partition, data in response.partitions.items():
+            fetch_offset = request.partitions[partition].fetch_offset
+            self.completed_fetches.append(CompletedFetch(partition, fetch_offset, data))
+
+    def _handle_out_of_range(self, partition: TopicPartition, fetch_offset: int) -> None:
+        subscriptions = self.subscriptions
+        if subscriptions.position(partition) != fetch_offset:
+            return
+        if subscriptions.has_default_offset_reset_policy():
+            subscriptions.need_offset_reset(partition)
+            return
+        raise OffsetOutOfRangeError(
+            f"offset {fetch_offset} of {partition} is not there, and auto_offset_reset is none: "
+            "seek() to one that is, or set auto_offset_reset to earliest or latest"
+        )
+
+    def _read(self, source: PartitionRecords, taken: tuple[Record, ...]) -> list[ConsumerRecord]:
+        """Read keys and values; stop before a record that cannot be read."""
+        topic, number = source.partition
+        read_key, read_value = self._read_key, self._read_value
+        records: list[ConsumerRecord] = []
+        for offset, timestamp, key, value, headers in taken:
+            try:
+                key = key if key is None else read_key(key)
+                value = value if value is None else read_value(value)
+            except Exception as error:
+                source.put_back(taken[len(records) :])
+                if records:
+                    return records
+                raise SerializationError(
+                    f"the record of {source.partition} at offset {offset} cannot be read: {error}; "
+                    "seek() past it to go on"
+                ) from error
+            records.append(ConsumerRecord(topic, number, offset, timestamp, key, value, headers))
+        return records

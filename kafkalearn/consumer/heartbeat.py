@@ -1,0 +1,82 @@
+"""When to send a heartbeat, and when a session or a poll is overdue: times, nothing else.
+
+Source: document 004, "Consumer Heartbeat"; org.apache.kafka.clients.consumer.internals.Heartbeat
+(1.0.2).
+"""
+
+
+class Heartbeat:
+    """The times of one member. All are virtual ms.
+
+    session_timeout_ms: without an answer for longer, the coordinator may be gone.
+    heartbeat_interval_ms: between two heartbeats; retry_backoff_ms after one that failed.
+    max_poll_interval_ms: without a poll for longer, the application counts as stuck.
+    """
+
+    __slots__ = (
+        *("_failed", "_last_poll_ms", "_last_received_ms", "_last_reset_ms", "_last_sent_ms"),
+        *("heartbeat_interval_ms", "max_poll_interval_ms", "retry_backoff_ms"),
+        "session_timeout_ms",
+    )
+
+    def __init__(
+        self,
+        *,
+        session_timeout_ms: int,
+        heartbeat_interval_ms: int,
+        max_poll_interval_ms: int,
+        retry_backoff_ms: int,
+    ) -> None:
+        self.session_timeout_ms = session_timeout_ms
+        self.heartbeat_interval_ms = heartbeat_interval_ms
+        self.max_poll_interval_ms = max_poll_interval_ms
+        self.retry_backoff_ms = retry_backoff_ms
+        self._failed = False
+        self._last_poll_ms = self._last_received_ms = self._last_reset_ms = self._last_sent_ms = 0
+
+    def poll(self, now_ms: int) -> None:
+        """The application polls."""
+        self._last_poll_ms = now_ms
+
+    def sent_heartbeat(self, now_ms: int) -> None:
+        """One was sent."""
+        self._last_sent_ms = now_ms
+        self._failed = False
+
+    def receive_heartbeat(self, now_ms: int) -> None:
+        """One was answered."""
+        self._last_received_ms = now_ms
+
+    def fail_heartbeat(self) -> None:
+        """One failed: the next is due sooner."""
+        self._failed = True
+
+    def reset_timeouts(self, now_ms: int) -> None:
+        """Begin anew, as after a join."""
+        self._last_reset_ms = self._last_poll_ms = now_ms
+        self._failed = False
+
+    def should_heartbeat(self, now_ms: int) -> bool:
+        """Whether one is due."""
+        return self.time_to_next_heartbeat(now_ms) == 0
+
+    def time_to_next_heartbeat(self, now_ms: int) -> int:
+        """In how many ms the next is due."""
+        delay_ms = self.retry_backoff_ms if self._failed else self.heartbeat_interval_ms
+        return max(0, max(self._last_sent_ms, self._last_reset_ms) + delay_ms - now_ms)
+
+    def session_timeout_expired(self, now_ms: int) -> bool:
+        """Whether no heartbeat was answered for longer than the session timeout."""
+        return now_ms > self._session_ends_ms()
+
+    def poll_timeout_expired(self, now_ms: int) -> bool:
+        """Whether nobody polled for longer than max.poll.interval.ms."""
+        return now_ms - self._last_poll_ms > self.max_poll_interval_ms
+
+    def time_to_next_expiry(self, now_ms: int) -> int:
+        """In how many ms, without news, the session or the poll is overdue."""
+        poll_ends_ms = self._last_poll_ms + self.max_poll_interval_ms
+        return max(0, min(self._session_ends_ms(), poll_ends_ms) + 1 - now_ms)
+
+    def _session_ends_ms(self) -> int:
+        return max(self._last_reset_ms, self._last_received_ms) + self.session_timeout_ms

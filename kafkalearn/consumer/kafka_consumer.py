@@ -1,0 +1,245 @@
+"""The consumer: what an application calls.
+
+Source: documents 000 to 004; org.apache.kafka.clients.consumer.KafkaConsumer (1.0.2; 2.0 where a
+timeout bounds more than the wait for records).
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from typing import Self
+
+from kafkalearn.clients.network_client import NEVER_MS
+from kafkalearn.consumer.consumer_positions import ConsumerPositions
+from kafkalearn.consumer.consumer_rebalance_listener import ConsumerRebalanceListener
+from kafkalearn.consumer.consumer_records import ConsumerRecords
+from kafkalearn.consumer.fetcher import Fetched
+from kafkalearn.consumer.offset_commits import OffsetCommitCallback
+from kafkalearn.consumer.offset_requests import Offsets
+from kafkalearn.consumer.partition_states import check_partition
+from kafkalearn.errors import IllegalArgumentError, IllegalStateError, KafkaTimeoutError
+from kafkalearn.records import OffsetAndMetadata, TopicPartition
+
+DEFAULT_CLOSE_TIMEOUT_MS = 30_000
+
+
+class KafkaConsumer(ConsumerPositions):
+    """Reads topics, alone or as a member of a group. `Simulation.consumer` makes one.
+
+    Nothing goes to the brokers before the first poll. All calls but wakeup() are for one process
+    at a time; ConcurrentModificationError for a second one.
+    """
+
+    def subscribe(
+        self,
+        topics: Iterable[str] | None = None,
+        *,
+        pattern: str | re.Pattern[str] | None = None,
+        listener: ConsumerRebalanceListener | None = None,
+    ) -> None:
+        """Read these topics, or those whose whole name matches, as a member of the group.
+
+        It replaces what was subscribed to before; no topics at all is unsubscribe(). The next poll
+        joins. IllegalStateError while assign() or the other kind of subscribe() holds.
+        """
+        with self._exclusive:
+            self.check_group_id()
+            told = ConsumerRebalanceListener() if listener is None else listener
+            if (topics is None) == (pattern is None):
+                raise IllegalArgumentError("subscribe to topics or to a pattern: one of the two")
+            if pattern is not None:
+                self.subscriptions.subscribe_pattern(pattern, told)
+                self.metadata.need_metadata_for_all_topics = True
+                self.coordinator.update_pattern_subscription(self.metadata)
+                self.metadata.request_update()
+                return
+            wanted = topics if isinstance(topics, str) or topics is None else list(topics)
+            if wanted == []:
+                self._unsubscribe()
+                return
+            self.subscriptions.subscribe(wanted or "", told)
+            self.metadata.set_topics(self.subscriptions.group_subscription)
+
+    def assign(self, partitions: Iterable[TopicPartition]) -> None:
+        """Read just these partitions, without a group; it replaces those of before.
+
+        None at all is unsubscribe(). Partitions that are added to a topic are not seen.
+        """
+        with self._exclusive:
+            wanted = partitions if isinstance(partitions, str) else list(partitions)
+            if not wanted:
+                self._unsubscribe()
+                return
+            # No rebalance follows that would commit what was read.
+            self.coordinator.maybe_auto_commit_offsets_now()
+            self.subscriptions.assign_from_user(wanted)
+            topics = (each.topic for each in self.subscriptions.user_assignment)
+            self.metadata.set_topics(topics)
+
+    def unsubscribe(self) -> None:
+        """Read nothing any more, and leave the group."""
+        with self._exclusive:
+            self._unsubscribe()
+
+    def subscription(self) -> list[str]:
+        """The topics subscribed to, sorted."""
+        with self._exclusive:
+            return list(self.subscriptions.subscription)
+
+    def poll(self, timeout: int | timedelta) -> ConsumerRecords:
+        """Give records, up to max.poll.records, or none when `timeout` has passed.
+
+        timeout: ms, which do not bound how long joining the group takes (Java: poll(long)); or a
+        timedelta, which does (Java: poll(Duration), 2.0).
+
+        Everything happens in here: joining, rebalance listeners, heartbeats' failures, automatic
+        commits, callbacks of commits. A poll that gives nothing takes 1 ms at least, as no code
+        runs in no time. Errors: IllegalStateError without a subscription; WakeupError;
+        NoOffsetForPartitionError, OffsetOutOfRangeError, SerializationError.
+        """
+        with self._exclusive:
+            timeout_ms, bound_ms = self._timeouts(timeout)
+            if self.subscriptions.has_no_subscription_or_user_assignment():
+                raise IllegalStateError(
+                    "this consumer is not subscribed to any topics or assigned any partitions: "
+                    "call subscribe() or assign() first"
+                )
+            start_ms = self.context.now_ms
+            detail = {"timeout_ms": timeout_ms}
+            self.context.record("poll", start_ms, group_id=self._group(), detail=detail)
+            remaining_ms = timeout_ms
+            while True:
+                records = self.poll_once(remaining_ms, start_ms + bound_ms - self.context.now_ms)
+                if records:
+                    # The next fetch is on its way while the application is at work.
+                    if self.fetcher.send_fetches() > 0 or self.client.pending_request_count() > 0:
+                        self.client.poll_no_wakeup()
+                    return self.interceptors.on_consume(ConsumerRecords(records))
+                remaining_ms = start_ms + timeout_ms - self.context.now_ms
+                if remaining_ms <= 0:
+                    if self.context.now_ms == start_ms:
+                        self.context.processes.sleep(1)
+                    return ConsumerRecords.empty()
+
+    def poll_once(self, timeout_ms: int, bound_ms: int = NEVER_MS) -> Fetched:
+        """Go once through the steps of a poll (Java: pollOnce, 1.0).
+
+        timeout_ms: how long to wait for records. bound_ms: how long all else may take.
+        """
+        coordinator, fetcher, context = self.coordinator, self.fetcher, self.context
+        deadline_ms = context.now_ms + bound_ms
+        if not coordinator.poll(context.now_ms, bound_ms):
+            return {}
+        if not self.subscriptions.has_all_fetch_positions():
+            missing = self.subscriptions.missing_fetch_positions()
+            try:
+                self.update_fetch_positions(missing, max(0, deadline_ms - context.now_ms))
+            except KafkaTimeoutError:
+                return {}
+        records = fetcher.fetched_records()
+        if records:
+            return records
+        fetcher.send_fetches()
+        now_ms = context.now_ms
+        poll_timeout_ms = min(coordinator.time_to_next_poll(now_ms), timeout_ms)
+        self.client.poll(poll_timeout_ms, fetcher)
+        if coordinator.need_rejoin():
+            return {}  # so that the group gets stable soon
+        return fetcher.fetched_records()
+
+    def commit_sync(self, offsets: Offsets | None = None) -> None:
+        """Commit and wait: what polls have returned, or these offsets, each the NEXT to read.
+
+        Tries again while that makes sense: up to default.api.timeout.ms (2.0; KafkaTimeoutError),
+        for ever before. CommitFailedError if this is no active member; other KafkaErrors.
+        """
+        with self._exclusive:
+            self.check_group_id()
+            wanted = self._offsets(offsets)
+            timeout_ms = self.api_timeout_ms(NEVER_MS)
+            if not self.coordinator.commit_offsets_sync(wanted, timeout_ms):
+                raise KafkaTimeoutError(f"the commit was not done within {timeout_ms:,} ms")
+
+    def commit_async(
+        self, offsets: Offsets | None = None, callback: OffsetCommitCallback | None = None
+    ) -> None:
+        """Commit and go on: what polls have returned, or these offsets, each the NEXT to read.
+
+        It is tried once. callback: told (offsets, error or None) within a later poll, commit or
+        close; RetriableCommitFailedError if a later commit may succeed.
+        """
+        with self._exclusive:
+            self.check_group_id()
+            if callback is not None and not callable(callback):
+                raise IllegalArgumentError(f"callback is {callback!r}: a function is allowed")
+            self.coordinator.commit_offsets_async(self._offsets(offsets), callback)
+
+    def wakeup(self) -> None:
+        """Let the call that waits, or the next one that would, raise a WakeupError."""
+        self.client.wakeup()
+
+    def close(self, timeout_ms: int = DEFAULT_CLOSE_TIMEOUT_MS) -> None:
+        """Commit if that is automatic, leave the group, and close the connections.
+
+        timeout_ms: how long it may wait for the coordinator. A second close does nothing.
+        """
+        if self._closed:
+            return
+        if type(timeout_ms) is not int or timeout_ms < 0:
+            raise IllegalArgumentError(f"timeout_ms is {timeout_ms!r}: ms from 0 on are allowed")
+        with self._exclusive:
+            try:
+                self.coordinator.close(timeout_ms)
+                self.coordinator.invoke_completed_offset_commit_callbacks()
+            finally:
+                self._closed = True
+                self.client.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _unsubscribe(self) -> None:
+        self.coordinator.on_leave_prepare()
+        self.coordinator.maybe_leave_group("the consumer unsubscribed from all topics")
+        self.subscriptions.unsubscribe()
+        self.metadata.need_metadata_for_all_topics = False
+
+    def _group(self) -> str | None:
+        return self.config.group_id or None
+
+    def _timeouts(self, timeout: int | timedelta) -> tuple[int, int]:
+        """Give how long a poll waits for records, and how long for all else, in ms."""
+        if isinstance(timeout, timedelta):
+            if not self.context.profile.poll_timeout_bounds_join:
+                raise IllegalArgumentError(
+                    f"Kafka {self.context.profile.release} has no poll(timedelta), which is 2.0's "
+                    "poll(Duration): give the timeout in ms"
+                )
+            timeout_ms = timeout // timedelta(milliseconds=1)
+            bound_ms = timeout_ms
+        elif type(timeout) is int:
+            timeout_ms, bound_ms = timeout, NEVER_MS
+        else:
+            raise IllegalArgumentError(f"timeout is {timeout!r}: ms or a timedelta are allowed")
+        if timeout_ms < 0:
+            raise IllegalArgumentError(f"Timeout must not be negative: it is {timeout}")
+        return timeout_ms, bound_ms
+
+    def _offsets(self, offsets: Offsets | None) -> Offsets:
+        if offsets is None:
+            return self.subscriptions.all_consumed()
+        if not isinstance(offsets, Mapping):
+            raise IllegalArgumentError(
+                f"offsets is {offsets!r}: a dict of TopicPartition to OffsetAndMetadata is allowed"
+            )
+        for partition, offset in offsets.items():
+            check_partition(partition)
+            if not isinstance(offset, OffsetAndMetadata):
+                raise IllegalArgumentError(
+                    f"the offset of {partition} is {offset!r}: OffsetAndMetadata(next_to_read) is "
+                    "allowed, which is the last processed offset + 1"
+                )
+        return dict(offsets)

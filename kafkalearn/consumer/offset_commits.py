@@ -1,0 +1,209 @@
+"""Committing: by hand and waiting, by hand and not waiting, automatically.
+
+Source: documents 000, 002 and 004;
+org.apache.kafka.clients.consumer.internals.ConsumerCoordinator (1.0.2; later by switches).
+"""
+
+from collections import deque
+from collections.abc import Callable
+from typing import NamedTuple
+
+from kafkalearn.clients.client_context import ClientContext
+from kafkalearn.clients.network_client import NEVER_MS
+from kafkalearn.consumer.consumer_config import ConsumerConfig
+from kafkalearn.consumer.consumer_interceptors import ConsumerInterceptors
+from kafkalearn.consumer.consumer_network_client import ConsumerNetworkClient
+from kafkalearn.consumer.offset_requests import OffsetRequests, Offsets
+from kafkalearn.consumer.subscription_state import SubscriptionState
+from kafkalearn.errors import (
+    FencedInstanceIdError,
+    KafkaError,
+    RetriableCommitFailedError,
+    RetriableError,
+    WakeupError,
+)
+
+OffsetCommitCallback = Callable[[Offsets, Exception | None], object]
+
+
+class OffsetCommitCompletion(NamedTuple):
+    """An asynchronous commit that is over, until a poll runs its callback."""
+
+    callback: OffsetCommitCallback
+    offsets: Offsets
+    exception: Exception | None
+
+    def invoke(self) -> None:
+        """Run the callback."""
+        self.callback(self.offsets, self.exception)
+
+
+class OffsetCommits(OffsetRequests):
+    """What a member, or a consumer that uses assign(), tells the coordinator about its progress.
+
+    completed_offset_commits: waits here for the application to poll.
+    next_auto_commit_deadline_ms: when a poll commits next, if it does so by itself.
+    """
+
+    def __init__(
+        self,
+        context: ClientContext,
+        client: ConsumerNetworkClient,
+        *,
+        config: ConsumerConfig,
+        subscriptions: SubscriptionState,
+        interceptors: ConsumerInterceptors,
+    ) -> None:
+        super().__init__(context, client, config=config, subscriptions=subscriptions)
+        self._interceptors = interceptors
+        self.auto_commit_enabled = bool(config.enable_auto_commit)
+        self.next_auto_commit_deadline_ms = context.now_ms + config.auto_commit_interval_ms
+        self.completed_offset_commits: deque[OffsetCommitCompletion] = deque()
+        self._async_commit_fenced = False
+        self._pending_async_commits = 0
+
+    def invoke_completed_offset_commit_callbacks(self) -> None:
+        """Run the callbacks of asynchronous commits that are over, as they ended one after another.
+
+        FencedInstanceIdError if one of them was fenced.
+        """
+        if self._async_commit_fenced:
+            raise FencedInstanceIdError(
+                f"another consumer has group.instance.id {self.group_instance_id!r}, as an "
+                "asynchronous commit was told: close this one"
+            )
+        while self.completed_offset_commits:
+            self.completed_offset_commits.popleft().invoke()
+
+    def commit_offsets_async(self, offsets: Offsets, callback: OffsetCommitCallback | None) -> None:
+        """Send a commit and go on; it is sent once, since a second try could overtake a later one.
+
+        callback: told (offsets, error or None) within a later poll, commit or close.
+        """
+        self._commit_offsets_async(offsets, callback, mode="async")
+
+    def commit_offsets_sync(self, offsets: Offsets, timeout_ms: int = NEVER_MS) -> bool:
+        """Commit, again and again until it is done; False if that is not in time.
+
+        What is not worth another try is raised: CommitFailedError and other KafkaErrors.
+        """
+        return self._commit_offsets_sync(offsets, timeout_ms, mode="sync")
+
+    def has_pending_async_commits(self) -> bool:
+        """Whether a commit waits for somebody to find the coordinator."""
+        return self._pending_async_commits > 0
+
+    def maybe_auto_commit_offsets_async(self, now_ms: int) -> None:
+        """Commit what polls have returned so far, if it is time (called by poll)."""
+        if self.auto_commit_enabled:
+            if self.coordinator_unknown():
+                self.next_auto_commit_deadline_ms = now_ms + self.config.retry_backoff_ms
+            elif now_ms >= self.next_auto_commit_deadline_ms:
+                self.next_auto_commit_deadline_ms = now_ms + self.config.auto_commit_interval_ms
+                self._do_auto_commit_offsets_async()
+
+    def maybe_auto_commit_offsets_now(self) -> None:
+        """Commit now what polls have returned, as before assign() replaces partitions."""
+        if self.auto_commit_enabled and not self.coordinator_unknown():
+            self._do_auto_commit_offsets_async()
+
+    def maybe_auto_commit_offsets_sync(self, timeout_ms: int) -> None:
+        """Commit and wait, before partitions are given up; what goes wrong is only logged."""
+        if self.auto_commit_enabled:
+            offsets = self.subscriptions.all_consumed()
+            try:
+                if not self._commit_offsets_sync(offsets, timeout_ms, mode="auto"):
+                    self.context.warn("the automatic commit was not done in time")
+            except WakeupError:
+                raise
+            except KafkaError as error:
+                self.context.warn(f"the automatic commit failed: {error}")
+
+    # Inside.
+
+    def _commit_offsets_async(
+        self, offsets: Offsets, callback: OffsetCommitCallback | None, *, mode: str
+    ) -> None:
+        self.invoke_completed_offset_commit_callbacks()
+        if not self.coordinator_unknown():
+            self._do_commit_offsets_async(offsets, callback, mode=mode)
+        else:
+            self._pending_async_commits += 1
+
+            def on_success(_: None) -> None:
+                self._pending_async_commits -= 1
+                self._do_commit_offsets_async(offsets, callback, mode=mode)
+
+            def on_failure(error: Exception) -> None:
+                self._pending_async_commits -= 1
+                self._complete(callback, offsets, _retriable(error))
+
+            self.lookup_coordinator().add_listener(on_success, on_failure)
+        self.client.poll_no_wakeup()
+
+    def _do_commit_offsets_async(
+        self, offsets: Offsets, callback: OffsetCommitCallback | None, *, mode: str
+    ) -> None:
+        self.subscriptions.need_refresh_commits()
+
+        def on_success(_: None) -> None:
+            self._interceptors.on_commit(offsets)
+            self._complete(callback, offsets, None)
+
+        def on_failure(error: Exception) -> None:
+            is_retriable = isinstance(error, RetriableError)
+            self._complete(callback, offsets, _retriable(error) if is_retriable else error)
+            if isinstance(error, FencedInstanceIdError):
+                self._async_commit_fenced = True
+
+        self.send_offset_commit_request(offsets, mode).add_listener(on_success, on_failure)
+
+    def _complete(
+        self, callback: OffsetCommitCallback | None, offsets: Offsets, error: Exception | None
+    ) -> None:
+        told = callback or self._default_offset_commit_callback
+        self.completed_offset_commits.append(OffsetCommitCompletion(told, offsets, error))
+
+    def _default_offset_commit_callback(self, offsets: Offsets, error: Exception | None) -> None:
+        if error is not None:
+            self.context.warn(f"an asynchronous commit failed: {error}")
+
+    def _do_auto_commit_offsets_async(self) -> None:
+        def on_complete(offsets: Offsets, error: Exception | None) -> None:
+            if isinstance(error, RetriableError):
+                soon_ms = self.context.now_ms + self.config.retry_backoff_ms
+                if soon_ms < self.next_auto_commit_deadline_ms:
+                    self.next_auto_commit_deadline_ms = soon_ms
+            if error is not None:
+                self.context.warn(f"the automatic commit failed: {error}")
+
+        offsets = self.subscriptions.all_consumed()
+        self._commit_offsets_async(offsets, on_complete, mode="auto")
+
+    def _commit_offsets_sync(self, offsets: Offsets, timeout_ms: int, *, mode: str) -> bool:
+        self.invoke_completed_offset_commit_callbacks()
+        if not offsets:
+            return True
+        deadline_ms = self.context.now_ms + timeout_ms
+        while self.ensure_coordinator_ready(deadline_ms - self.context.now_ms):
+            future = self.send_offset_commit_request(offsets, mode)
+            self.client.poll_future(future, deadline_ms - self.context.now_ms)
+            if self.context.profile.sync_commit_runs_callbacks:
+                # Those of earlier commits: their order stays the one in which they were applied.
+                self.invoke_completed_offset_commit_callbacks()
+            if future.succeeded():
+                self._interceptors.on_commit(offsets)
+                return True
+            if future.failed() and not future.is_retriable():
+                raise future.exception()
+            self.sleep_backoff()
+            if self.context.now_ms >= deadline_ms:
+                break
+        return False
+
+
+def _retriable(error: Exception) -> RetriableCommitFailedError:
+    """Say that a later commit may succeed; Java does not try this one again, nor do we."""
+    failed = RetriableCommitFailedError(f"the commit failed, and a later one may succeed: {error}")
+    failed.__cause__ = error
+    return failed

@@ -1,0 +1,177 @@
+"""Offsets that the logs themselves know: their ends, and what belongs to a time.
+
+Source: document 003; org.apache.kafka.clients.consumer.internals.Fetcher (1.0.2).
+Differs from Kafka: from 1.1 on, a reset does not wait for its answer within one poll.
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any
+
+from kafkalearn.clients.client_context import ClientContext
+from kafkalearn.clients.metadata import Metadata
+from kafkalearn.clients.network_client import NEVER_MS
+from kafkalearn.clients.request_future import RequestFuture
+from kafkalearn.consumer.consumer_config import ConsumerConfig
+from kafkalearn.consumer.consumer_network_client import ConsumerNetworkClient
+from kafkalearn.consumer.subscription_state import OffsetResetStrategy, SubscriptionState
+from kafkalearn.errors import Errors, KafkaTimeoutError, NoOffsetForPartitionError, RetriableError
+from kafkalearn.protocol.fetch import (
+    EARLIEST_TIMESTAMP,
+    LATEST_TIMESTAMP,
+    ListOffsetsPartitionResponse,
+    ListOffsetsRequest,
+)
+from kafkalearn.records import TopicPartition
+
+Found = dict[TopicPartition, ListOffsetsPartitionResponse]
+
+_TIMESTAMPS = {
+    OffsetResetStrategy.EARLIEST: EARLIEST_TIMESTAMP,
+    OffsetResetStrategy.LATEST: LATEST_TIMESTAMP,
+}
+
+
+class StaleMetadataError(RetriableError):
+    """What is known of the cluster is out of date (Java: InvalidMetadataException)."""
+
+
+class OffsetLookup:
+    """Asks the leaders of partitions for offsets, and gives partitions a position to begin at."""
+
+    def __init__(
+        self,
+        context: ClientContext,
+        client: ConsumerNetworkClient,
+        *,
+        config: ConsumerConfig,
+        metadata: Metadata,
+        subscriptions: SubscriptionState,
+    ) -> None:
+        self.context = context
+        self.client = client
+        self.config = config
+        self.metadata = metadata
+        self.subscriptions = subscriptions
+
+    def reset_offsets_if_needed(
+        self, partitions: Iterable[TopicPartition], timeout_ms: int = NEVER_MS
+    ) -> None:
+        """Give those a position that wait for a reset.
+
+        NoOffsetForPartitionError for one that may not be reset; KafkaTimeoutError.
+        """
+        subscriptions = self.subscriptions
+        self._reset_offsets(
+            [
+                each
+                for each in partitions
+                if subscriptions.is_assigned(each) and subscriptions.is_offset_reset_needed(each)
+            ],
+            timeout_ms,
+        )
+
+    def update_fetch_positions(
+        self, partitions: Iterable[TopicPartition], timeout_ms: int = NEVER_MS
+    ) -> None:
+        """Begin at the committed offset; where there is none, as auto.offset.reset says.
+
+        Errors as in reset_offsets_if_needed.
+        """
+        subscriptions = self.subscriptions
+        needs_reset = []
+        for each in partitions:
+            if not subscriptions.is_assigned(each) or subscriptions.has_valid_position(each):
+                continue
+            committed = subscriptions.committed(each)
+            if subscriptions.is_offset_reset_needed(each):
+                needs_reset.append(each)
+            elif committed is None:
+                subscriptions.need_offset_reset(each)
+                needs_reset.append(each)
+            else:
+                subscriptions.seek(each, committed.offset, reason="committed")
+        self._reset_offsets(needs_reset, timeout_ms)
+
+    def offsets_by_times(
+        self, timestamps: Mapping[TopicPartition, int], timeout_ms: int = NEVER_MS
+    ) -> Found:
+        """Ask for the first offset at or after each time in ms; without one, it is not in it.
+
+        KafkaTimeoutError if the answers do not come in time.
+        """
+        if not timestamps:
+            return {}
+        deadline_ms = self.context.now_ms + timeout_ms
+        while True:
+            future = self._send_list_offsets_requests(timestamps)
+            self.client.poll_future(future, deadline_ms - self.context.now_ms)
+            if future.succeeded():
+                return future.value()
+            if future.failed() and not future.is_retriable():
+                raise future.exception()
+            left_ms = deadline_ms - self.context.now_ms
+            if left_ms > 0 and future.is_done:
+                if isinstance(future.exception(), StaleMetadataError):
+                    self.client.await_metadata_update(left_ms)
+                else:
+                    self.context.processes.sleep(min(left_ms, self.config.retry_backoff_ms))
+            if self.context.now_ms >= deadline_ms:
+                raise KafkaTimeoutError(f"no offsets were found within {timeout_ms:,} ms")
+
+    def _reset_offsets(self, partitions: list[TopicPartition], timeout_ms: int) -> None:
+        if not partitions:
+            return
+        subscriptions = self.subscriptions
+        strategies = {each: subscriptions.reset_strategy(each) for each in partitions}
+        timestamps = {
+            each: _TIMESTAMPS[strategy]
+            for each, strategy in strategies.items()
+            if strategy in (OffsetResetStrategy.EARLIEST, OffsetResetStrategy.LATEST)
+        }
+        found = self.offsets_by_times(timestamps, timeout_ms)
+        for each in found:
+            if subscriptions.is_assigned(each):
+                subscriptions.seek(each, found[each].offset, reason="reset")
+        lost = [str(each) for each in partitions if each not in found]
+        if lost:
+            raise NoOffsetForPartitionError(
+                f"nothing is committed for {', '.join(lost)}, and auto_offset_reset is none: "
+                "seek() to an offset, or set auto_offset_reset to earliest or latest"
+            )
+
+    def _send_list_offsets_requests(
+        self, timestamps: Mapping[TopicPartition, int]
+    ) -> RequestFuture[Found]:
+        """Ask every leader once; one that fails lets all fail."""
+        by_node: dict[str, dict[TopicPartition, int]] = {}
+        for partition, timestamp in timestamps.items():
+            leader = self.metadata.leaders.get(partition)
+            if leader is None:
+                self.metadata.add(partition.topic)
+                error = StaleMetadataError(f"the leader of {partition} is not known")
+                return RequestFuture.failure(error)
+            by_node.setdefault(leader, {})[partition] = timestamp
+        found: Found = {}
+        all_of_them: RequestFuture[Found] = RequestFuture()
+        missing = list(by_node)
+
+        def on_success(node: str, response: Any) -> None:
+            missing.remove(node)
+            for partition, answer in response.partitions.items():
+                if answer.error_code is not Errors.NONE:
+                    fail(StaleMetadataError(f"{partition} is answered {answer.error_code.name}"))
+                    return
+                if answer.offset >= 0:
+                    found[partition] = answer
+            if not missing and not all_of_them.is_done:
+                all_of_them.complete({each: found[each] for each in timestamps if each in found})
+
+        def fail(error: Exception) -> None:
+            if not all_of_them.is_done:
+                all_of_them.raise_error(error)
+
+        for node, asked in by_node.items():
+            sent = self.client.send(node, ListOffsetsRequest(partitions=asked))
+            sent.add_listener(partial(on_success, node), fail)
+        return all_of_them
