@@ -3,42 +3,31 @@
 A connection is named by its broker, with CONNECTION_MARK and a purpose where a client has more than
 one to it, as for the coordinator: a fetch that waits must not hold up a heartbeat.
 
-Source: org.apache.kafka.clients.NetworkClient, ClusterConnectionStates, InFlightRequests (1.0.2).
+Source: org.apache.kafka.clients.NetworkClient, InFlightRequests (1.0.2).
 Differs from Kafka: a connection is open at once, and is known to be good with its first response;
 api versions are not asked for.
 """
 
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from kafkalearn.clients.client_context import ClientContext
+from kafkalearn.clients.cluster_connection_states import (
+    ClusterConnectionStates,
+    ConnectionState,
+    OnComplete,
+)
 from kafkalearn.clients.metadata import Metadata
-from kafkalearn.engine.connection import Connection, Exchange, Inbox
+from kafkalearn.engine.connection import Connection, Inbox
 from kafkalearn.protocol.message import Request, Response
 from kafkalearn.protocol.metadata import MetadataRequest, MetadataResponse
 
 NEVER_MS = sys.maxsize
 CONNECTION_MARK = "/"
-_BACKOFF_JITTER = 0.2  # ClusterConnectionStates: so that not all clients come back at once
-
-OnComplete = Callable[[Response | None], object]
-"""Told the response; None if the connection ended before there was one."""
 
 
 def coordinator_connection(broker: str) -> str:
     """Name the connection to a broker that is used for the group alone."""
     return f"{broker}{CONNECTION_MARK}coordinator"
-
-
-@dataclass(slots=True, eq=False)
-class _ConnectionState:
-    """A connection that was tried. in_flight: oldest first. failures: in a row."""
-
-    connection: Connection | None = None
-    in_flight: "dict[Exchange, tuple[int, OnComplete | None]]" = field(default_factory=dict)
-    failures: int = 0
-    retry_ms: int = 0
 
 
 class NetworkClient:
@@ -60,11 +49,12 @@ class NetworkClient:
         self._context = context
         self._metadata = metadata
         self._request_timeout_ms = request_timeout_ms
-        self._backoff_ms, self._backoff_max_ms = reconnect_backoff_ms
+        self._backoff_ms, _ = reconnect_backoff_ms
+        self._connections = ClusterConnectionStates(reconnect_backoff_ms, context.random)
         self._max_in_flight = max_in_flight
         self._inbox = Inbox(context.processes)
-        self._states: dict[str, _ConnectionState] = {}
-        self._by_connection: dict[Connection, _ConnectionState] = {}
+        self._states = self._connections.states
+        self._by_connection: dict[Connection, ConnectionState] = {}
         self._closed: list[Connection] = []
         self._aborted: list[OnComplete] = []
         self._expiry_ms = NEVER_MS  # before this no request can have timed out
@@ -77,26 +67,28 @@ class NetworkClient:
         """Whether a request can be sent on a connection now; it is made, if that is allowed."""
         if self.connection_delay(name):
             return False
-        state = self._states.setdefault(name, _ConnectionState())
+        state = self._states.setdefault(name, ConnectionState())
         if state.connection is None:
             self._connect(name, state)
-        return len(state.in_flight) < self._max_in_flight
+        connection = state.connection
+        return (
+            connection is not None
+            and connection.is_open
+            and not state.refused
+            and len(state.in_flight) < self._max_in_flight
+        )
 
     def connection_delay(self, name: str) -> int:
         """In how many ms a connection may be used or tried again; 0 if now."""
-        state = self._states.get(name)
-        if state is None or state.connection is not None:
-            return 0
-        return max(0, state.retry_ms - self._context.now_ms)
+        return self._connections.connection_delay(name, self._context.now_ms)
 
     def connection_failed(self, name: str) -> bool:
         """Whether a connection was made, and is no more."""
-        state = self._states.get(name)
-        return state is not None and state.connection is None
+        return self._connections.connection_failed(name)
 
     def has_ready_nodes(self) -> bool:
         """Whether any connection stands."""
-        return any(state.connection is not None for state in self._states.values())
+        return self._connections.has_ready_nodes()
 
     def disconnect(self, name: str) -> None:
         """Close a connection; what is in flight on it ends without an answer at the next poll."""
@@ -115,7 +107,7 @@ class NetworkClient:
             name = brokers[(first + index) % len(brokers)]
             state = self._states.get(name)
             in_flight = len(state.in_flight) if state is not None else 0
-            if not in_flight and state is not None and state.connection is not None:
+            if not in_flight and state is not None and self.ready(name):
                 return name
             if in_flight < least and not self.connection_delay(name):
                 best, least = name, in_flight
@@ -135,7 +127,7 @@ class NetworkClient:
         name: str,
         request: Request,
         *,
-        on_complete: OnComplete | None,
+        on_complete: OnComplete,
         timeout_ms: int | None = None,
     ) -> None:
         """Send on a connection that is ready. `on_complete` is called in a later poll."""
@@ -168,6 +160,9 @@ class NetworkClient:
     def poll(self, timeout_ms: int) -> None:
         """Wait for something to come back, and complete what did; also what ended or timed out."""
         inbox = self._inbox
+        if self._closed:  # while nobody polled
+            self._handle_disconnections()
+            timeout_ms = 0
         metadata_ms = self._maybe_update_metadata()
         now_ms = self._context.now_ms
         timeout_ms = min(timeout_ms, metadata_ms, self._expiry_ms - now_ms)
@@ -184,8 +179,7 @@ class NetworkClient:
                 _, told = state.in_flight.pop(exchange)
                 self._in_flight_count -= 1
                 state.failures = 0
-                if told is not None:
-                    told(exchange.response)
+                told(exchange.response)
         if self._closed:
             self._handle_disconnections()
         if now_ms >= self._expiry_ms:
@@ -193,13 +187,14 @@ class NetworkClient:
 
     # Inside.
 
-    def _connect(self, name: str, state: _ConnectionState) -> None:
+    def _connect(self, name: str, state: ConnectionState) -> None:
         context = self._context
         server = context.find_node(name.partition(CONNECTION_MARK)[0])
         connection = context.network.connect(
             context.node, server, inbox=self._inbox, on_close=self._on_close
         )
         state.connection = connection
+        state.refused = bool(connection.ended)
         self._by_connection[connection] = state
 
     def _on_close(self, connection: Connection) -> None:
@@ -235,17 +230,8 @@ class NetworkClient:
         state = self._by_connection.pop(connection, None)
         if state is None:
             return []
-        waited = [told for _, told in state.in_flight.values() if told is not None]
         self._in_flight_count -= len(state.in_flight)
-        state.in_flight.clear()
-        state.connection = None
-        backoff_ms = min(self._backoff_ms << min(state.failures, 20), self._backoff_max_ms)
-        if self._backoff_max_ms > self._backoff_ms:
-            jitter = self._context.random.uniform(1 - _BACKOFF_JITTER, 1 + _BACKOFF_JITTER)
-            backoff_ms = int(backoff_ms * jitter)
-        state.failures += 1
-        state.retry_ms = self._context.now_ms + backoff_ms
-        return waited
+        return self._connections.disconnected(state, self._context.now_ms)
 
     def _maybe_update_metadata(self) -> int:
         """Ask for metadata if it is time; give the ms until it will be time to look again."""

@@ -54,7 +54,7 @@ def deserializer_of(setting: object, key: str) -> Deserializer:
     return found
 
 
-def serialize(serializer: Serializer, value: object, what: str) -> bytes | None:
+def serialize(serializer: Serializer, value: object, *, what: str) -> bytes | None:
     """Make bytes of a value; None stays None. SerializationError tells what was given."""
     if value is None:
         return None
@@ -62,16 +62,6 @@ def serialize(serializer: Serializer, value: object, what: str) -> bytes | None:
         return serializer(value)
     except Exception as error:
         raise SerializationError(f"{what} is {value!r:.80}: {error}") from error
-
-
-def deserialize(deserializer: Deserializer, data: bytes | None, what: str) -> Any:
-    """Make a value of bytes; None stays None. SerializationError tells what they were."""
-    if data is None:
-        return None
-    try:
-        return deserializer(data)
-    except Exception as error:
-        raise SerializationError(f"{what} is {data!r:.80}: {error}") from error
 
 
 def _find(setting: object, key: str, suffix: str, *, which: int) -> Any:

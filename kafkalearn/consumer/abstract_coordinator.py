@@ -9,11 +9,9 @@ org.apache.kafka.clients.consumer.internals.AbstractCoordinator (1.0.2; later re
 
 from abc import abstractmethod
 
-from kafkalearn.clients.client_context import ClientContext
 from kafkalearn.clients.network_client import NEVER_MS
 from kafkalearn.clients.request_future import RequestFuture
-from kafkalearn.consumer.consumer_config import ConsumerConfig
-from kafkalearn.consumer.consumer_network_client import ConsumerNetworkClient
+from kafkalearn.consumer.consumer_parts import ConsumerParts
 from kafkalearn.consumer.group_membership import GroupMembership
 from kafkalearn.consumer.heartbeat_thread import HeartbeatThread
 from kafkalearn.consumer.member_state import NO_GENERATION, Generation, MemberState
@@ -35,10 +33,8 @@ _REJOIN_AT_ONCE = (
 class AbstractCoordinator(GroupMembership):
     """Keeps a member in its group. Times to wait are ms; NEVER_MS waits for ever."""
 
-    def __init__(
-        self, context: ClientContext, client: ConsumerNetworkClient, *, config: ConsumerConfig
-    ) -> None:
-        super().__init__(context, client, config=config)
+    def __init__(self, parts: ConsumerParts) -> None:
+        super().__init__(parts)
         self._needs_join_prepare = True
         self._join_future: RequestFuture[str] | None = None
 

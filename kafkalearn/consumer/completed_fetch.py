@@ -27,7 +27,7 @@ class PartitionRecords:
     __slots__ = ("_records", "_taken", "fetch_offset", "partition")
 
     def __init__(
-        self, partition: TopicPartition, fetch_offset: int, records: tuple[Record, ...]
+        self, partition: TopicPartition, fetch_offset: int, *, records: tuple[Record, ...]
     ) -> None:
         self.partition = partition
         self.fetch_offset = fetch_offset

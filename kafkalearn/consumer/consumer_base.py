@@ -16,6 +16,7 @@ from kafkalearn.consumer.consumer_config import ConsumerConfig, consumer_config
 from kafkalearn.consumer.consumer_coordinator import ConsumerCoordinator
 from kafkalearn.consumer.consumer_interceptors import ConsumerInterceptors
 from kafkalearn.consumer.consumer_network_client import ConsumerNetworkClient
+from kafkalearn.consumer.consumer_parts import ConsumerParts
 from kafkalearn.consumer.fetcher import Fetcher
 from kafkalearn.consumer.partition_states import TopicPartitionState
 from kafkalearn.consumer.subscription_state import OffsetResetStrategy, SubscriptionState
@@ -42,7 +43,7 @@ class ConsumerBase:
         *,
         properties: Mapping[str, str] | None = None,
     ) -> None:
-        config = consumer_config(context.profile, given, properties)
+        config = consumer_config(context.profile, given, properties=properties)
         assignors = assignors_of(config, context.profile)
         self.context = context
         self.config = config
@@ -51,39 +52,21 @@ class ConsumerBase:
             refresh_backoff_ms=config.retry_backoff_ms,
             metadata_expire_ms=config.metadata_max_age_ms,
         )
-        network_client = NetworkClient(
-            context,
-            self.metadata,
-            request_timeout_ms=config.request_timeout_ms,
-            reconnect_backoff_ms=(config.reconnect_backoff_ms, config.reconnect_backoff_max_ms),
-        )
-        self.client = ConsumerNetworkClient(
-            context,
-            network_client,
-            metadata=self.metadata,
-            retry_backoff_ms=config.retry_backoff_ms,
-            request_timeout_ms=config.request_timeout_ms,
-        )
+        self.client = self._network_client()
         self.subscriptions = SubscriptionState(
             OffsetResetStrategy(config.auto_offset_reset), on_change=self._record_position
         )
         self.interceptors = ConsumerInterceptors(config.interceptor_classes or (), context.warn)
-        self.coordinator = ConsumerCoordinator(
-            context,
-            self.client,
+        parts = ConsumerParts(
+            context=context,
             config=config,
+            client=self.client,
             cluster_metadata=self.metadata,
             subscriptions=self.subscriptions,
-            assignors=assignors,
             interceptors=self.interceptors,
         )
-        self.fetcher = Fetcher(
-            context,
-            self.client,
-            config=config,
-            metadata=self.metadata,
-            subscriptions=self.subscriptions,
-        )
+        self.coordinator = ConsumerCoordinator(parts, assignors)
+        self.fetcher = Fetcher(parts)
         self._closed = False
         self._exclusive = _Exclusive(self)
 
@@ -114,6 +97,22 @@ class ConsumerBase:
         if self.context.profile.poll_timeout_bounds_join:
             return self.config.default_api_timeout_ms
         return otherwise
+
+    def _network_client(self) -> ConsumerNetworkClient:
+        config = self.config
+        network_client = NetworkClient(
+            self.context,
+            self.metadata,
+            request_timeout_ms=config.request_timeout_ms,
+            reconnect_backoff_ms=(config.reconnect_backoff_ms, config.reconnect_backoff_max_ms),
+        )
+        return ConsumerNetworkClient(
+            self.context,
+            network_client,
+            metadata=self.metadata,
+            retry_backoff_ms=config.retry_backoff_ms,
+            request_timeout_ms=config.request_timeout_ms,
+        )
 
     def _record_position(
         self, reason: str, partition: TopicPartition, state: TopicPartitionState

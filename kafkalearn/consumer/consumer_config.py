@@ -56,7 +56,10 @@ class ConsumerConfig:
 
 
 def consumer_config(
-    profile: KafkaProfile, given: Mapping[str, object], properties: Mapping[str, str] | None = None
+    profile: KafkaProfile,
+    given: Mapping[str, object],
+    *,
+    properties: Mapping[str, str] | None = None,
 ) -> ConsumerConfig:
     """Make the settings of a consumer; ConfigError names the key, the value and what is allowed.
 

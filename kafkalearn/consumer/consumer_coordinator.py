@@ -8,12 +8,9 @@ revoked one by one).
 from collections.abc import Mapping, Sequence
 
 from kafkalearn.assignors.partition_assignor import PartitionAssignor
-from kafkalearn.clients.client_context import ClientContext
 from kafkalearn.clients.metadata import Metadata
 from kafkalearn.clients.network_client import NEVER_MS
-from kafkalearn.consumer.consumer_config import ConsumerConfig
-from kafkalearn.consumer.consumer_interceptors import ConsumerInterceptors
-from kafkalearn.consumer.consumer_network_client import ConsumerNetworkClient
+from kafkalearn.consumer.consumer_parts import ConsumerParts
 from kafkalearn.consumer.consumer_protocol import (
     deserialize_assignment,
     deserialize_subscription,
@@ -22,7 +19,6 @@ from kafkalearn.consumer.consumer_protocol import (
 )
 from kafkalearn.consumer.member_state import NO_GENERATION, Generation
 from kafkalearn.consumer.partition_handover import PartitionHandover
-from kafkalearn.consumer.subscription_state import SubscriptionState
 from kafkalearn.errors import IllegalStateError
 from kafkalearn.protocol.group import JoinGroupRequestProtocol, JoinGroupResponseMember
 from kafkalearn.records import Subscription, TopicPartition
@@ -39,31 +35,19 @@ class ConsumerCoordinator(PartitionHandover):
     the two part, it asks for a rebalance.
     """
 
-    def __init__(
-        self,
-        context: ClientContext,
-        client: ConsumerNetworkClient,
-        *,
-        config: ConsumerConfig,
-        cluster_metadata: Metadata,
-        subscriptions: SubscriptionState,
-        assignors: Sequence[PartitionAssignor],
-        interceptors: ConsumerInterceptors,
-    ) -> None:
-        super().__init__(
-            context, client, config=config, subscriptions=subscriptions, interceptors=interceptors
-        )
+    def __init__(self, parts: ConsumerParts, assignors: Sequence[PartitionAssignor]) -> None:
+        super().__init__(parts)
         self.assignors = {each.name: each for each in assignors}
         protocols = {each.rebalance_protocol for each in assignors}
         self.is_cooperative = protocols == {"cooperative"}
         self.metadata_snapshot: MetadataSnapshot = {}
         self.assignment_snapshot: MetadataSnapshot | None = None
-        self._cluster_metadata = cluster_metadata
+        self._cluster_metadata = parts.cluster_metadata
         self._is_leader = False
         self._joined_subscription: tuple[str, ...] | None = None
         self._last_assignment: tuple[Sequence[TopicPartition], int] = ((), -1)
-        cluster_metadata.request_update()
-        cluster_metadata.add_listener(self._on_metadata_update)
+        parts.cluster_metadata.request_update()
+        parts.cluster_metadata.add_listener(self._on_metadata_update)
 
     def poll(self, now_ms: int, timeout_ms: int = NEVER_MS) -> bool:
         """Be a member with partitions, let heartbeats go on, commit if it is time.
@@ -158,7 +142,7 @@ class ConsumerCoordinator(PartitionHandover):
         return tuple(offered)
 
     def perform_assignment(
-        self, leader_id: str, protocol: str, members: Sequence[JoinGroupResponseMember]
+        self, leader_id: str, protocol: str, *, members: Sequence[JoinGroupResponseMember]
     ) -> Mapping[str, str]:
         """See GroupMembership. From now on the leader watches the topics of all members."""
         assignor = self._lookup_assignor(protocol)
@@ -183,7 +167,7 @@ class ConsumerCoordinator(PartitionHandover):
         owned = self.subscriptions.assigned_partitions()
         try:
             if not self.context.profile.incremental_rebalance:
-                self.call_listener("on_partitions_revoked", owned, "a rebalance")
+                self.call_listener("on_partitions_revoked", owned, reason="a rebalance")
             elif (generation_id, member_id) == NO_GENERATION[:2]:
                 if owned:
                     self.give_up(owned, lost=True)

@@ -6,11 +6,9 @@ Source: document 003; org.apache.kafka.clients.consumer.internals.AbstractCoordi
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from kafkalearn.clients.client_context import ClientContext
 from kafkalearn.clients.network_client import NEVER_MS, coordinator_connection
 from kafkalearn.clients.request_future import OnFailure, RequestFuture
-from kafkalearn.consumer.consumer_config import ConsumerConfig
-from kafkalearn.consumer.consumer_network_client import ConsumerNetworkClient
+from kafkalearn.consumer.consumer_parts import ConsumerParts
 from kafkalearn.consumer.heartbeat import Heartbeat
 from kafkalearn.errors import DisconnectError, Errors
 from kafkalearn.protocol.group import FindCoordinatorRequest, FindCoordinatorResponse
@@ -27,12 +25,10 @@ class CoordinatorLookup:
     find_coordinator_future: the lookup on its way, if there is one.
     """
 
-    def __init__(
-        self, context: ClientContext, client: ConsumerNetworkClient, *, config: ConsumerConfig
-    ) -> None:
-        self.context = context
-        self.client = client
-        self.config = config
+    def __init__(self, parts: ConsumerParts) -> None:
+        self.context = parts.context
+        self.client = parts.client
+        self.config = config = parts.config
         self.group_id = config.group_id
         self.heartbeat = Heartbeat(
             session_timeout_ms=config.session_timeout_ms,

@@ -8,15 +8,11 @@ Differs from Kafka: no metrics.
 from collections import deque
 from functools import partial
 
-from kafkalearn.clients.client_context import ClientContext
-from kafkalearn.clients.metadata import Metadata
 from kafkalearn.clients.serialization import deserializer_of
 from kafkalearn.consumer.completed_fetch import CompletedFetch, PartitionRecords
-from kafkalearn.consumer.consumer_config import ConsumerConfig
-from kafkalearn.consumer.consumer_network_client import ConsumerNetworkClient
+from kafkalearn.consumer.consumer_parts import ConsumerParts
 from kafkalearn.consumer.consumer_records import ConsumerRecord
 from kafkalearn.consumer.offset_lookup import OffsetLookup
-from kafkalearn.consumer.subscription_state import SubscriptionState
 from kafkalearn.errors import (
     Errors,
     IllegalStateError,
@@ -43,18 +39,9 @@ class Fetcher(OffsetLookup):
     next_in_line_records: the partition that polls are taking records of.
     """
 
-    def __init__(
-        self,
-        context: ClientContext,
-        client: ConsumerNetworkClient,
-        *,
-        config: ConsumerConfig,
-        metadata: Metadata,
-        subscriptions: SubscriptionState,
-    ) -> None:
-        super().__init__(
-            context, client, config=config, metadata=metadata, subscriptions=subscriptions
-        )
+    def __init__(self, parts: ConsumerParts) -> None:
+        super().__init__(parts)
+        config = parts.config
         self.completed_fetches: deque[CompletedFetch] = deque()
         self.next_in_line_records: PartitionRecords | None = None
         self._max_poll_records = config.max_poll_records
@@ -170,7 +157,7 @@ class Fetcher(OffsetLookup):
         elif error is Errors.NONE:
             if subscriptions.position(partition) == fetch_offset:
                 subscriptions.update_high_watermark(partition, data.high_watermark)
-                records = PartitionRecords(partition, fetch_offset, data.records)
+                records = PartitionRecords(partition, fetch_offset, records=data.records)
         elif error in _STALE_METADATA:
             self.metadata.request_update()
         elif error is Errors.OFFSET_OUT_OF_RANGE:

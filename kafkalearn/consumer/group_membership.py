@@ -7,10 +7,8 @@ org.apache.kafka.clients.consumer.internals.AbstractCoordinator (1.0.2; later re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
-from kafkalearn.clients.client_context import ClientContext
 from kafkalearn.clients.request_future import RequestFuture
-from kafkalearn.consumer.consumer_config import ConsumerConfig
-from kafkalearn.consumer.consumer_network_client import ConsumerNetworkClient
+from kafkalearn.consumer.consumer_parts import ConsumerParts
 from kafkalearn.consumer.coordinator_lookup import CoordinatorLookup
 from kafkalearn.consumer.heartbeat_thread import HeartbeatThread
 from kafkalearn.consumer.member_state import NO_GENERATION, Generation, MemberState
@@ -37,12 +35,10 @@ class GroupMembership(CoordinatorLookup, ABC):
     state, generation: what it believes to be.
     """
 
-    def __init__(
-        self, context: ClientContext, client: ConsumerNetworkClient, *, config: ConsumerConfig
-    ) -> None:
-        super().__init__(context, client, config=config)
-        self.group_instance_id = config.group_instance_id
-        self.rebalance_timeout_ms = config.max_poll_interval_ms
+    def __init__(self, parts: ConsumerParts) -> None:
+        super().__init__(parts)
+        self.group_instance_id = parts.config.group_instance_id
+        self.rebalance_timeout_ms = parts.config.max_poll_interval_ms
         self.state = MemberState.UNJOINED
         self.generation = NO_GENERATION
         self.heartbeat_thread: HeartbeatThread | None = None
@@ -54,7 +50,7 @@ class GroupMembership(CoordinatorLookup, ABC):
 
     @abstractmethod
     def perform_assignment(
-        self, leader_id: str, protocol: str, members: Sequence[JoinGroupResponseMember]
+        self, leader_id: str, protocol: str, *, members: Sequence[JoinGroupResponseMember]
     ) -> Mapping[str, str]:
         """As the leader, give each member id its assignment as text."""
 
@@ -149,7 +145,7 @@ class GroupMembership(CoordinatorLookup, ABC):
             return self._send_sync_group_request({})
         try:
             assignments = self.perform_assignment(
-                response.leader, response.protocol_name, response.members
+                response.leader, response.protocol_name, members=response.members
             )
         except Exception as error:
             return RequestFuture.failure(error)

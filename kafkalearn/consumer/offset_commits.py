@@ -8,13 +8,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
-from kafkalearn.clients.client_context import ClientContext
 from kafkalearn.clients.network_client import NEVER_MS
-from kafkalearn.consumer.consumer_config import ConsumerConfig
-from kafkalearn.consumer.consumer_interceptors import ConsumerInterceptors
-from kafkalearn.consumer.consumer_network_client import ConsumerNetworkClient
+from kafkalearn.consumer.consumer_parts import ConsumerParts
 from kafkalearn.consumer.offset_requests import OffsetRequests, Offsets
-from kafkalearn.consumer.subscription_state import SubscriptionState
 from kafkalearn.errors import (
     FencedInstanceIdError,
     KafkaError,
@@ -45,19 +41,13 @@ class OffsetCommits(OffsetRequests):
     next_auto_commit_deadline_ms: when a poll commits next, if it does so by itself.
     """
 
-    def __init__(
-        self,
-        context: ClientContext,
-        client: ConsumerNetworkClient,
-        *,
-        config: ConsumerConfig,
-        subscriptions: SubscriptionState,
-        interceptors: ConsumerInterceptors,
-    ) -> None:
-        super().__init__(context, client, config=config, subscriptions=subscriptions)
-        self._interceptors = interceptors
-        self.auto_commit_enabled = bool(config.enable_auto_commit)
-        self.next_auto_commit_deadline_ms = context.now_ms + config.auto_commit_interval_ms
+    def __init__(self, parts: ConsumerParts) -> None:
+        super().__init__(parts)
+        self._interceptors = parts.interceptors
+        self.auto_commit_enabled = bool(self.config.enable_auto_commit)
+        self.next_auto_commit_deadline_ms = (
+            self.context.now_ms + self.config.auto_commit_interval_ms
+        )
         self.completed_offset_commits: deque[OffsetCommitCompletion] = deque()
         self._async_commit_fenced = False
         self._pending_async_commits = 0

@@ -8,13 +8,10 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from kafkalearn.clients.client_context import ClientContext
-from kafkalearn.clients.metadata import Metadata
 from kafkalearn.clients.network_client import NEVER_MS
 from kafkalearn.clients.request_future import RequestFuture
-from kafkalearn.consumer.consumer_config import ConsumerConfig
-from kafkalearn.consumer.consumer_network_client import ConsumerNetworkClient
-from kafkalearn.consumer.subscription_state import OffsetResetStrategy, SubscriptionState
+from kafkalearn.consumer.consumer_parts import ConsumerParts
+from kafkalearn.consumer.subscription_state import OffsetResetStrategy
 from kafkalearn.errors import Errors, KafkaTimeoutError, NoOffsetForPartitionError, RetriableError
 from kafkalearn.protocol.fetch import (
     EARLIEST_TIMESTAMP,
@@ -39,20 +36,12 @@ class StaleMetadataError(RetriableError):
 class OffsetLookup:
     """Asks the leaders of partitions for offsets, and gives partitions a position to begin at."""
 
-    def __init__(
-        self,
-        context: ClientContext,
-        client: ConsumerNetworkClient,
-        *,
-        config: ConsumerConfig,
-        metadata: Metadata,
-        subscriptions: SubscriptionState,
-    ) -> None:
-        self.context = context
-        self.client = client
-        self.config = config
-        self.metadata = metadata
-        self.subscriptions = subscriptions
+    def __init__(self, parts: ConsumerParts) -> None:
+        self.context = parts.context
+        self.client = parts.client
+        self.config = parts.config
+        self.metadata = parts.cluster_metadata
+        self.subscriptions = parts.subscriptions
 
     def reset_offsets_if_needed(
         self, partitions: Iterable[TopicPartition], timeout_ms: int = NEVER_MS

@@ -7,14 +7,11 @@ Differs from Kafka: a commit for a topic that does not exist fails, also where 2
 
 from collections.abc import Iterable, Mapping
 
-from kafkalearn.clients.client_context import ClientContext
 from kafkalearn.clients.network_client import NEVER_MS
 from kafkalearn.clients.request_future import RequestFuture
 from kafkalearn.consumer.abstract_coordinator import AbstractCoordinator
-from kafkalearn.consumer.consumer_config import ConsumerConfig
-from kafkalearn.consumer.consumer_network_client import ConsumerNetworkClient
+from kafkalearn.consumer.consumer_parts import ConsumerParts
 from kafkalearn.consumer.member_state import NO_GENERATION
-from kafkalearn.consumer.subscription_state import SubscriptionState
 from kafkalearn.errors import ApiError, CommitFailedError, Errors, KafkaError
 from kafkalearn.protocol.offsets import (
     OffsetCommitRequest,
@@ -42,16 +39,9 @@ _COMMIT_FAILED = (
 class OffsetRequests(AbstractCoordinator):
     """Sends offsets to the coordinator, and asks for them."""
 
-    def __init__(
-        self,
-        context: ClientContext,
-        client: ConsumerNetworkClient,
-        *,
-        config: ConsumerConfig,
-        subscriptions: SubscriptionState,
-    ) -> None:
-        super().__init__(context, client, config=config)
-        self.subscriptions = subscriptions
+    def __init__(self, parts: ConsumerParts) -> None:
+        super().__init__(parts)
+        self.subscriptions = parts.subscriptions
 
     def refresh_committed_offsets_if_needed(self, timeout_ms: int = NEVER_MS) -> bool:
         """Learn what is committed for the assigned partitions; False if that is not in time."""

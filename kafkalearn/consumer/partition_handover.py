@@ -20,14 +20,15 @@ class PartitionHandover(OffsetCommits):
         """Tell the listener while they are still assigned, then have them no more (2.4)."""
         method = "on_partitions_lost" if lost else "on_partitions_revoked"
         try:
-            self.call_listener(method, partitions, "out of the group" if lost else "a rebalance")
+            reason = "out of the group" if lost else "a rebalance"
+            self.call_listener(method, partitions, reason=reason)
         finally:
             gone = set(partitions)
             owned = self.subscriptions.assigned_partitions()
             self.subscriptions.assign_from_subscribed([each for each in owned if each not in gone])
 
     def call_listener(
-        self, method: str, partitions: Sequence[TopicPartition], reason: str = ""
+        self, method: str, partitions: Sequence[TopicPartition], *, reason: str = ""
     ) -> None:
         """Call it; before 2.4 what it raises is only logged."""
         if reason and partitions:

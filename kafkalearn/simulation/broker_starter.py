@@ -14,7 +14,7 @@ from kafkalearn.engine.event_loop import EventLoop
 from kafkalearn.engine.node import Node
 
 if TYPE_CHECKING:
-    from kafkalearn.simulation.simulation import Simulation
+    from kafkalearn.simulation.world import World
 
 
 class BrokerStarter:
@@ -24,7 +24,7 @@ class BrokerStarter:
     from Kafka: one that is only frozen is never missed, however long.
     """
 
-    def __init__(self, sim: "Simulation") -> None:
+    def __init__(self, sim: "World") -> None:
         self._sim = sim
         self._lives: dict[str, int] = {}
         self.store = OffsetStore(

@@ -8,7 +8,7 @@ from kafkalearn.errors import Errors, KafkaTimeoutError
 from kafkalearn.protocol.message import Request
 
 if TYPE_CHECKING:
-    from kafkalearn.simulation.simulation import Simulation
+    from kafkalearn.simulation.world import World
 
 ADMIN = "admin"  # whose requests make and delete topics
 
@@ -16,7 +16,7 @@ ADMIN = "admin"  # whose requests make and delete topics
 class ClientStarter:
     """Gives each client its surroundings, and chance of its own."""
 
-    def __init__(self, sim: "Simulation") -> None:
+    def __init__(self, sim: "World") -> None:
         self._sim = sim
         self._count = 0
 

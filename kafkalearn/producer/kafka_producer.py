@@ -1,0 +1,234 @@
+"""The producer: what an application calls to send records.
+
+Source: document 003; org.apache.kafka.clients.producer.KafkaProducer (1.0.2, 2.4.0).
+Differs from Kafka: no transactions, interceptors, compression or metrics.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafkalearn.clients.client_context import ClientContext
+from kafkalearn.clients.metadata import Metadata
+from kafkalearn.clients.serialization import serialize, serializer_of
+from kafkalearn.errors import (
+    ApiError,
+    IllegalArgumentError,
+    IllegalStateError,
+    KafkaTimeoutError,
+    RecordTooLargeError,
+)
+from kafkalearn.producer.partitioner import partitioner_of
+from kafkalearn.producer.producer_batch import Callback, FutureRecordMetadata, Thunk
+from kafkalearn.producer.producer_config import producer_config
+from kafkalearn.producer.producer_record import ProducerRecord
+from kafkalearn.producer.record_accumulator import RecordAccumulator
+from kafkalearn.producer.sender import Sender, check_timeout
+from kafkalearn.records import Record, TopicPartition, check_topic
+
+
+class KafkaProducer:
+    """Sends records in the background; made by Simulation.producer.
+
+    config: see ProducerConfig; `properties`: the same as Java properties, whose values are text.
+    """
+
+    def __init__(
+        self,
+        context: ClientContext,
+        *,
+        properties: Mapping[str, str] | None = None,
+        **config: object,
+    ) -> None:
+        self._context = context
+        self._config = producer_config(context.profile, config, properties=properties)
+        self._key_serializer = serializer_of(self._config.key_serializer, "key_serializer")
+        self._value_serializer = serializer_of(self._config.value_serializer, "value_serializer")
+        self._metadata = Metadata(
+            context.brokers,
+            refresh_backoff_ms=self._config.retry_backoff_ms,
+            metadata_expire_ms=self._config.metadata_max_age_ms,
+        )
+        self._accumulator = RecordAccumulator(self._config)
+        self._partitioner = partitioner_of(
+            context, self._config, metadata=self._metadata, is_full=self._accumulator.is_full
+        )
+        self._sender = Sender(
+            context, self._config, metadata=self._metadata, accumulator=self._accumulator
+        )
+
+    def __repr__(self) -> str:
+        return f"KafkaProducer({self._context.node.name})"
+
+    def send(
+        self, record: ProducerRecord | str, callback: Callback | None = None, **fields: Any
+    ) -> FutureRecordMetadata:
+        """Hand a record over to be sent: one, or a topic and the fields of a ProducerRecord.
+
+        It waits for at most max.block.ms, for metadata and for room in the buffer. The callback is
+        called with (RecordMetadata, None) or (None, error), in the sender's process.
+
+        Errors: what a broker could say, RecordTooLargeError and KafkaTimeoutError are in the
+        future, and told to the callback at once; anything else is raised.
+        """
+        if not isinstance(record, ProducerRecord):
+            record = ProducerRecord(record, **fields)
+        elif fields:
+            raise IllegalArgumentError(
+                f"{', '.join(fields)} beside a ProducerRecord: it has its own"
+            )
+        future = FutureRecordMetadata(self._sender.wait_until)
+        try:
+            self._do_send(record, Thunk(future, callback))
+        except ApiError as error:
+            if callback is not None:
+                callback(None, error)
+            future.settle(None, error)
+            future.is_done = True
+        return future
+
+    def flush(self) -> None:
+        """Let nothing linger, and wait until all that was sent is acknowledged or given up."""
+        accumulator = self._accumulator
+        accumulator.flushes += 1
+        self._sender.wakeup()
+        try:
+            sent = list(accumulator.incomplete)
+            self._sender.wait_until(lambda: accumulator.incomplete.keys().isdisjoint(sent))
+        finally:
+            accumulator.flushes -= 1
+
+    def partitions_for(self, topic: str) -> list[TopicPartition]:
+        """List the partitions of a topic; KafkaTimeoutError if it is not there in max.block.ms."""
+        self._check_open()
+        self._wait_on_metadata(check_topic(topic), None, deadline_ms=self._block_until_ms())
+        count = self._metadata.partition_counts[topic]
+        return [TopicPartition(topic, partition) for partition in range(count)]
+
+    def close(self, timeout_ms: int | None = None) -> None:
+        """Send what is left and end; give up what is not done after `timeout_ms`, at once for 0.
+
+        In a callback it gives up at once, whatever the timeout. A crashed producer stays as it is.
+        """
+        check_timeout(timeout_ms)
+        sender = self._sender
+        if not self._context.node.alive:
+            return
+        if timeout_ms != 0 and not sender.is_current():
+            sender.initiate_close()
+            sender.wait_until(lambda: not sender.process.is_alive, timeout_ms)
+        if sender.process.is_alive:
+            sender.force_close()
+            if not sender.is_current():
+                sender.wait_until(lambda: not sender.process.is_alive)
+
+    # Sending.
+
+    def _do_send(self, record: ProducerRecord, thunk: Thunk) -> None:
+        self._check_open()
+        deadline_ms = self._block_until_ms()
+        topic = record.topic
+        self._wait_on_metadata(topic, record.partition, deadline_ms=deadline_ms)
+        where = f"of a record for {topic}"
+        key = serialize(self._key_serializer, record.key, what=f"the key {where}")
+        value = serialize(self._value_serializer, record.value, what=f"the value {where}")
+        partition = self._partition(record, key)
+        timestamp_ms = record.timestamp_ms
+        if timestamp_ms is None:
+            timestamp_ms = self._context.now_ms
+        made = Record(-1, timestamp_ms, key, value, record.headers)
+        self._ensure_valid_record_size(made.size_in_bytes)
+        if not self._accumulator.has_room_for(partition, made.size_in_bytes):
+            if self._partitioner.on_new_batch(*partition):
+                partition = self._partition(record, key)
+            self._allocate(partition, made.size_in_bytes, deadline_ms=deadline_ms)
+        now_ms = self._context.now_ms
+        if self._accumulator.append(partition, made, thunk=thunk, now_ms=now_ms):
+            self._sender.wakeup()
+        if record.partition is None and key is None:
+            self._partitioner.on_append(topic, made.size_in_bytes)
+
+    def _wait_on_metadata(self, topic: str, partition: int | None, *, deadline_ms: int) -> None:
+        """Wait until the topic is known, and the partition if one is asked for."""
+        metadata, profile = self._metadata, self._context.profile
+        metadata.add(topic)
+        asked = False
+        while True:
+            count = metadata.partition_counts.get(topic)
+            if count is not None and (partition is None or partition < count):
+                return
+            if asked and count is not None and not profile.unknown_partition_is_awaited:
+                raise IllegalArgumentError(
+                    f"partition is {partition}: {topic} has {count}, so one from 0 to {count - 1} "
+                    "is allowed"
+                )
+            if not self._await_update(deadline_ms):
+                what = topic if count is None else TopicPartition(topic, partition or 0)
+                raise KafkaTimeoutError(
+                    f"{what} was not in the metadata within max_block_ms, "
+                    f"{self._config.max_block_ms:,} ms"
+                )
+            asked = True
+
+    def _await_update(self, deadline_ms: int) -> bool:
+        """Ask for metadata, and wait for it; False at the deadline."""
+        metadata = self._metadata
+        version = metadata.request_update()
+        self._sender.wakeup()
+        left_ms = max(0, deadline_ms - self._context.now_ms)
+        return self._sender.wait_until(lambda: metadata.version > version, left_ms)
+
+    def _partition(self, record: ProducerRecord, key: bytes | None) -> TopicPartition:
+        if record.partition is not None:
+            return TopicPartition(record.topic, record.partition)
+        chosen = self._partitioner.partition(record, key)
+        count = self._metadata.partition_counts[record.topic]
+        if type(chosen) is not int or not 0 <= chosen < count:
+            raise IllegalArgumentError(
+                f"{type(self._partitioner).__name__} chose partition {chosen!r} of {record.topic}: "
+                f"a whole number from 0 to {count - 1} is allowed"
+            )
+        return TopicPartition(record.topic, chosen)
+
+    def _ensure_valid_record_size(self, size: int) -> None:
+        for key in ("max_request_size", "buffer_memory"):
+            most = getattr(self._config, key)
+            if size > most:
+                raise RecordTooLargeError(
+                    f"the record has {size:,} bytes: {key}, {most:,}, is the most"
+                )
+
+    def _allocate(self, partition: TopicPartition, size: int, *, deadline_ms: int) -> None:
+        """Wait until a new batch may be begun, if the record needs one."""
+        accumulator, config = self._accumulator, self._config
+        capacity = accumulator.capacity_for(size)
+        if capacity > config.buffer_memory:
+            raise IllegalArgumentError(
+                f"a batch takes {capacity:,} bytes, and buffer_memory is {config.buffer_memory:,}: "
+                "no batch_size above it is allowed"
+            )
+        accumulator.waiters += 1
+        try:
+            is_there = self._sender.wait_until(
+                lambda: (
+                    capacity <= accumulator.free_memory
+                    or accumulator.has_room_for(partition, size)
+                    or accumulator.closed
+                ),
+                max(0, deadline_ms - self._context.now_ms),
+            )
+        finally:
+            accumulator.waiters -= 1
+        self._check_open()
+        if not is_there:
+            raise KafkaTimeoutError(
+                f"there was no room for {capacity:,} bytes in buffer_memory within max_block_ms, "
+                f"{config.max_block_ms:,} ms"
+            )
+
+    def _block_until_ms(self) -> int:
+        return self._context.now_ms + self._config.max_block_ms
+
+    def _check_open(self) -> None:
+        if not self._context.node.alive or self._accumulator.closed:
+            how = "is closed" if self._accumulator.closed else "crashed"
+            raise IllegalStateError(f"{self!r} {how}: make a new one to send")

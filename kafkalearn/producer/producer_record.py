@@ -1,0 +1,63 @@
+"""What a producer takes, and what it gives back.
+
+Source: org.apache.kafka.clients.producer.ProducerRecord, RecordMetadata (1.0.2).
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from kafkalearn.errors import IllegalArgumentError
+from kafkalearn.records import MAX_INT, check_topic
+
+_MAX_LONG = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerRecord:
+    """A record to send.
+
+    value: None is a tombstone. partition: chosen by the partitioner if it is None.
+    timestamp_ms: the virtual time of the send if it is None.
+    headers: (name, bytes) pairs.
+
+    Errors: InvalidTopicError, and IllegalArgumentError for anything else. Differs from Kafka: a
+    topic's name is checked here, where Kafka's producer learns it from a broker.
+    """
+
+    topic: str
+    value: Any = None
+    key: Any = field(default=None, kw_only=True)
+    partition: int | None = field(default=None, kw_only=True)
+    timestamp_ms: int | None = field(default=None, kw_only=True)
+    headers: tuple[tuple[str, bytes], ...] = field(default=(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        check_topic(self.topic)
+        for name, most in (("partition", MAX_INT), ("timestamp_ms", _MAX_LONG)):
+            number = getattr(self, name)
+            if number is not None and (type(number) is not int or not 0 <= number <= most):
+                raise IllegalArgumentError(
+                    f"{name} is {number!r}: None or a whole number from 0 to {most} is allowed"
+                )
+        object.__setattr__(self, "headers", _headers(self.headers))
+
+
+class RecordMetadata(NamedTuple):
+    """Where a record is now. offset: -1 with acks 0, which no broker answers."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp: int
+
+
+def _headers(headers: Any) -> tuple[tuple[str, bytes], ...]:
+    try:
+        pairs = tuple((name, value) for name, value in headers)
+    except (TypeError, ValueError):
+        pairs = ((None, None),)
+    if not all(isinstance(name, str) and isinstance(value, bytes) for name, value in pairs):
+        raise IllegalArgumentError(
+            f"headers is {headers!r:.80}: a list of (name, bytes) pairs is allowed"
+        )
+    return pairs
