@@ -72,11 +72,10 @@ class Record(NamedTuple):
     @property
     def size_in_bytes(self) -> int:
         """What it adds to the size of a fetch. Differs from Kafka: no framing is counted."""
-        return (
-            len(self.key or b"")
-            + len(self.value or b"")
-            + sum(len(name) + len(value) for name, value in self.headers)
-        )
+        size = len(self.key or b"") + len(self.value or b"")
+        if self.headers:
+            size += sum(len(name) + len(value) for name, value in self.headers)
+        return size
 
 
 @dataclass(frozen=True, slots=True)

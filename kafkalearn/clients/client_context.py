@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from random import Random
 
 from kafkalearn.engine.connection import Connection
+from kafkalearn.engine.event_loop import EventLoop
 from kafkalearn.engine.network import Network
 from kafkalearn.engine.node import Node
 from kafkalearn.engine.process import Processes
@@ -22,6 +23,7 @@ class ClientContext:
     """
 
     node: Node
+    loop: EventLoop
     processes: Processes
     network: Network
     profile: KafkaProfile
@@ -34,7 +36,7 @@ class ClientContext:
     @property
     def now_ms(self) -> int:
         """The virtual time."""
-        return self.processes.loop.now_ms
+        return self.loop.now_ms
 
     def warn(self, message: str) -> None:
         """Note what Kafka's client would only log."""

@@ -18,7 +18,7 @@ class Metadata:
 
     topics: those asked about, in the order in which they were added.
     need_metadata_for_all_topics: ask about every topic instead, as a pattern needs it.
-    version: counts the answers.
+    version: counts the answers. due_ms: when to ask again.
     brokers: the names of those that live; at first, all that the client was told of.
     partition_counts: topic -> how many partitions it has; only topics without an error.
     leaders: who leads a partition, where somebody does.
@@ -43,6 +43,7 @@ class Metadata:
         self._need_update = False
         self._last_refresh_ms = -refresh_backoff_ms
         self._last_successful_refresh_ms = -metadata_expire_ms
+        self.due_ms = 0
 
     def add_listener(self, listener: Listener) -> None:
         """Call `listener` after each answer."""
@@ -51,6 +52,7 @@ class Metadata:
     def request_update(self) -> int:
         """Ask for an update; give the version to wait past."""
         self._need_update = True
+        self._set_due()
         return self.version
 
     def update_requested(self) -> bool:
@@ -59,9 +61,7 @@ class Metadata:
 
     def time_to_next_update(self, now_ms: int) -> int:
         """In how many ms to ask again: when it is old, or asked for and not asked just before."""
-        expires_ms = self._last_successful_refresh_ms + self._metadata_expire_ms
-        allowed_ms = self._last_refresh_ms + self._refresh_backoff_ms
-        return max(0 if self._need_update else expires_ms - now_ms, allowed_ms - now_ms, 0)
+        return max(0, self.due_ms - now_ms)
 
     def add(self, topic: str) -> None:
         """Ask about one more topic."""
@@ -81,6 +81,7 @@ class Metadata:
         """Take an answer."""
         self._need_update = False
         self._last_refresh_ms = self._last_successful_refresh_ms = now_ms
+        self._set_due()
         self.version += 1
         if response.brokers:
             self.brokers = response.brokers
@@ -102,6 +103,13 @@ class Metadata:
     def failed_update(self, now_ms: int) -> None:
         """Note that an attempt failed: the next one waits for a while."""
         self._last_refresh_ms = now_ms
+        self._set_due()
+
+    def _set_due(self) -> None:
+        self.due_ms = self._last_refresh_ms + self._refresh_backoff_ms
+        if not self._need_update:
+            expiry_ms = self._last_successful_refresh_ms + self._metadata_expire_ms
+            self.due_ms = max(self.due_ms, expiry_ms)
 
     def _request_update_for_new_topics(self) -> None:
         # New topics need not wait for the back-off: the last answer was not about them.

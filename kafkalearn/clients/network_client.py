@@ -163,12 +163,17 @@ class NetworkClient:
         if self._closed:  # while nobody polled
             self._handle_disconnections()
             timeout_ms = 0
-        metadata_ms = self._maybe_update_metadata()
-        now_ms = self._context.now_ms
-        timeout_ms = min(timeout_ms, metadata_ms, self._expiry_ms - now_ms)
+        loop = self._context.loop
+        now_ms = loop.now_ms
+        if now_ms >= self._metadata.due_ms:
+            timeout_ms = min(timeout_ms, self._maybe_update_metadata())
         if timeout_ms > 0 and not (inbox.exchanges or self._closed or self._aborted):
-            inbox.wait(timeout_ms if timeout_ms < NEVER_MS // 2 else None)
-            now_ms = self._context.now_ms
+            timeout_ms = min(timeout_ms, self._expiry_ms - now_ms)
+            if self._metadata.due_ms > now_ms:
+                timeout_ms = min(timeout_ms, self._metadata.due_ms - now_ms)
+            if timeout_ms > 0:
+                inbox.wait(timeout_ms if timeout_ms < NEVER_MS // 2 else None)
+                now_ms = loop.now_ms
         if self._aborted:
             aborted, self._aborted = self._aborted, []
             for on_complete in aborted:
@@ -234,13 +239,10 @@ class NetworkClient:
         return self._connections.disconnected(state, self._context.now_ms)
 
     def _maybe_update_metadata(self) -> int:
-        """Ask for metadata if it is time; give the ms until it will be time to look again."""
+        """Ask for metadata, which is due; give the ms until it will be time to look again."""
         if self._metadata_fetch_in_progress:
             return self._request_timeout_ms
         metadata = self._metadata
-        wait_ms = metadata.time_to_next_update(self._context.now_ms)
-        if wait_ms:
-            return wait_ms
         node = self.least_loaded_node()
         if node is None or not self.ready(node):
             return self._backoff_ms

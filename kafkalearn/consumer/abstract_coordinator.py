@@ -110,7 +110,7 @@ class AbstractCoordinator(GroupMembership):
                     continue
                 if not future.is_retriable():
                     raise future.exception()
-                self.sleep_backoff()
+                self.sleep_backoff(deadline_ms)
         return True
 
     def close_group(self, timeout_ms: int) -> None:

@@ -144,8 +144,10 @@ class ConsumerNetworkClient:
 
         It waits for one thing to happen, not for `condition`, which only says whether to wait.
         """
-        self._fire_pending_completed_requests()
-        self._try_send()
+        if self._pending_completion:
+            self._fire_pending_completed_requests()
+        if self._unsent:
+            self._try_send()
         may_wait = not (self._pending_completion or (self._wakeup and not disable_wakeup))
         if may_wait and (condition is None or condition.should_block()):
             if not self._client.in_flight_request_count():
@@ -161,7 +163,8 @@ class ConsumerNetworkClient:
         if self._unsent:
             self._try_send()
             self._fail_expired_requests()
-        self._fire_pending_completed_requests()
+        if self._pending_completion:
+            self._fire_pending_completed_requests()
 
     def poll_no_wakeup(self) -> None:
         """Poll without waiting, and leave a wakeup() to the next poll."""
@@ -169,8 +172,11 @@ class ConsumerNetworkClient:
 
     def pending_request_count(self, node: str | None = None) -> int:
         """Count the requests without an answer, sent or not: of one connection, or of all."""
+        in_flight = self._client.in_flight_request_count(node)
+        if not self._unsent:
+            return in_flight
         queues = self._unsent.values() if node is None else [self._unsent.get(node, ())]
-        return sum(map(len, queues)) + self._client.in_flight_request_count(node)
+        return in_flight + sum(map(len, queues))
 
     def await_pending_requests(self, node: str, timeout_ms: int) -> bool:
         """Wait until a connection has no request left; False if it has, in time."""
@@ -207,11 +213,9 @@ class ConsumerNetworkClient:
 
     def _fire_pending_completed_requests(self) -> None:
         pending = self._pending_completion
-        if pending:
-            while pending:
-                pending.popleft()()
-            # Another process may wait for just this future.
-            self._client.wakeup()
+        while pending:
+            pending.popleft()()
+        self._client.wakeup()  # another process may wait for just one of these
 
     def _check_disconnects(self) -> None:
         for node in list(self._unsent):

@@ -61,15 +61,10 @@ class ConsumerPositions(ConsumerBase):
             self.check_group_id()
             wanted = check_partition(partition)
             timeout_ms = self.api_timeout_ms(NEVER_MS)
-            coordinator, subscriptions = self.coordinator, self.subscriptions
-            if subscriptions.is_assigned(wanted):
-                if coordinator.refresh_committed_offsets_if_needed(timeout_ms):
-                    return subscriptions.committed(wanted)
-            else:
-                offsets = coordinator.fetch_committed_offsets([wanted], timeout_ms)
-                if offsets is not None:
-                    return offsets.get(wanted)
-            raise KafkaTimeoutError(f"the committed offset of {wanted} was not found in time")
+            offsets = self.coordinator.fetch_committed_offsets([wanted], timeout_ms)
+            if offsets is None:
+                raise KafkaTimeoutError(f"the committed offset of {wanted} was not found in time")
+            return offsets.get(wanted)
 
     def pause(self, partitions: Partitions) -> None:
         """Fetch nothing of these until resume(); a rebalance may undo it."""

@@ -53,7 +53,7 @@ class CoordinatorLookup:
                 self.client.await_metadata_update(deadline_ms - self.context.now_ms)
             elif self.coordinator is not None and self.client.connection_failed(self.coordinator):
                 self.mark_coordinator_unknown()
-                self.sleep_backoff()
+                self.sleep_backoff(deadline_ms)
             if self.context.now_ms >= deadline_ms:
                 break
         return not self.coordinator_unknown()
@@ -90,9 +90,10 @@ class CoordinatorLookup:
             self.coordinator is not None and self.client.pending_request_count(self.coordinator) > 0
         )
 
-    def sleep_backoff(self) -> None:
-        """Let retry.backoff.ms pass."""
-        self.context.processes.sleep(self.config.retry_backoff_ms)
+    def sleep_backoff(self, deadline_ms: int) -> None:
+        """Let retry.backoff.ms pass, but not more than there is until the deadline."""
+        left_ms = max(0, deadline_ms - self.context.now_ms)
+        self.context.processes.sleep(min(self.config.retry_backoff_ms, left_ms))
 
     def send_to_coordinator(
         self,

@@ -61,20 +61,24 @@ class Fetcher(OffsetLookup):
         waiting = {each.partition for each in self.completed_fetches}
         if self.next_in_line_records is not None and not self.next_in_line_records.is_drained():
             waiting.add(self.next_in_line_records.partition)
-        leaders, states = self.metadata.leaders, self.subscriptions.assignment
+        leaders, config = self.metadata.leaders, self.config
+        max_bytes = config.max_partition_fetch_bytes
         wanted: dict[str, dict[TopicPartition, FetchPartition]] = {}
-        max_bytes = self.config.max_partition_fetch_bytes
-        for partition in self.subscriptions.fetchable_partitions():
-            if partition in waiting:
+        busy: set[str] = set()  # brokers that owe an answer
+        for partition, state in self.subscriptions.assignment.items():
+            position = state.position
+            if state.paused or position is None or partition in waiting:
                 continue
             node = leaders.get(partition)
             if node is None:
                 self.metadata.request_update()
-            elif node in wanted or not self.client.pending_request_count(node):
-                position = states[partition].position
-                assert position is not None
-                wanted.setdefault(node, {})[partition] = FetchPartition(position, max_bytes)
-        config = self.config
+            elif node in wanted:
+                wanted[node][partition] = FetchPartition(position, max_bytes)
+            elif node not in busy:
+                if self.client.pending_request_count(node):
+                    busy.add(node)
+                else:
+                    wanted[node] = {partition: FetchPartition(position, max_bytes)}
         return {
             node: FetchRequest(
                 max_wait_ms=config.fetch_max_wait_ms,
@@ -101,10 +105,13 @@ class Fetcher(OffsetLookup):
         returned first, and the error comes with the next poll.
         """
         drained: Fetched = {}
+        if not self.completed_fetches and self.next_in_line_records is None:
+            return drained
         remaining = self._max_poll_records
         try:
             while remaining > 0:
                 if self.next_in_line_records is None or self.next_in_line_records.is_drained():
+                    self.next_in_line_records = None
                     if not self.completed_fetches:
                         break
                     self.next_in_line_records = self.parse_completed_fetch(

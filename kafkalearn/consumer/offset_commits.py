@@ -186,7 +186,7 @@ class OffsetCommits(OffsetRequests):
                 return True
             if future.failed() and not future.is_retriable():
                 raise future.exception()
-            self.sleep_backoff()
+            self.sleep_backoff(deadline_ms)
             if self.context.now_ms >= deadline_ms:
                 break
         return False

@@ -72,7 +72,7 @@ class OffsetRequests(AbstractCoordinator):
                 return future.value()
             if not future.is_retriable():
                 raise future.exception()
-            self.sleep_backoff()
+            self.sleep_backoff(deadline_ms)
         return None
 
     def send_offset_commit_request(self, offsets: Offsets, mode: str) -> RequestFuture[None]:

@@ -30,6 +30,7 @@ class ClientStarter:
 
         return ClientContext(
             node=node,
+            loop=sim.loop,
             processes=sim.processes,
             network=sim.network,
             profile=sim.profile,

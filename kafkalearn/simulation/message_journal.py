@@ -13,6 +13,7 @@ from kafkalearn.simulation.message_rows import (
 )
 from kafkalearn.trace import Trace
 
+_KINDS = ("send", "receive", "respond", "response", "dropped")
 _AT_SERVER = frozenset({"receive", "respond"})
 
 
@@ -53,16 +54,21 @@ class MessageJournal:
 
     def __init__(self, trace: Trace) -> None:
         self._record = trace.record
+        self._wanted = {kind for kind in _KINDS if trace.records(kind)}
 
     def __call__(self, kind: str, time_ms: int, exchange: Exchange, reason: str | None) -> None:
         """Record one event."""
+        if kind not in self._wanted:
+            return
         told: _Told = exchange.note
+        if told is None:
+            told = exchange.note = _Told(exchange)
+        if exchange.response is not None and told.error is None:
+            told.answer(exchange.response)
         detail: dict[str, Any] | str | None = None
         if kind == "send":
-            told = exchange.note = _Told(exchange)
             detail = detail_of(exchange.request)
         elif kind == "respond":
-            told.answer(exchange.response)
             detail = detail_of(exchange.response)
         elif kind == "dropped":
             message = "request" if exchange.response is None else "response"

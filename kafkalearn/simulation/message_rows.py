@@ -4,16 +4,18 @@ Fields are found by their names, once for each class: a new request needs code h
 names its partitions, or the parts that have errors, as none did before.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from functools import partial
+from json.encoder import encode_basestring
 from types import NoneType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 from kafkalearn.errors import Errors
 from kafkalearn.protocol.group import FindCoordinatorRequest
 from kafkalearn.protocol.message import Request, Response
 from kafkalearn.records import Record
-from kafkalearn.trace.event import detail_text
+from kafkalearn.trace import TraceError
 
 _COLUMNS = {"group_id": "group_id", "member_id": "member_id", "generation_id": "generation"}
 
@@ -21,7 +23,9 @@ _COLUMNS = {"group_id": "group_id", "member_id": "member_id", "generation_id": "
 _BY_PARTITION = ("partitions", "offsets", "batches")
 # In a response: fields whose entries have each an error of their own, or may have.
 _PARTS = {"groups", "members", "partitions", "results", "topics"}
-_PLAIN = {int, str, bool, NoneType}
+
+Writer = Callable[[Any], str]
+_quoted: Writer = encode_basestring
 
 
 class Shape(NamedTuple):
@@ -30,6 +34,7 @@ class Shape(NamedTuple):
     columns: frozenset[str]
     others: tuple[str, ...]
     parts: tuple[str, ...]
+    by_partition: str | None
 
 
 _SHAPES: dict[type[Request] | type[Response], Shape] = {}  # as classes are met
@@ -42,7 +47,8 @@ def shape_of(message: Request | Response) -> Shape:
         names = [each.name for each in fields(message)]
         others = tuple(name for name in names if name not in _COLUMNS and name != "error_code")
         parts = tuple(name for name in others if name in _PARTS)
-        shape = Shape(frozenset(names) & frozenset(_COLUMNS), others, parts)
+        by_partition = next((name for name in names if name in _BY_PARTITION), None)
+        shape = Shape(frozenset(names) & frozenset(_COLUMNS), others, parts, by_partition)
         _SHAPES[type(message)] = shape
     return shape
 
@@ -64,14 +70,14 @@ def columns_of(request: Request) -> tuple[str | None, str | None, int | None]:
 
 def partition_of(request: Request) -> tuple[str | None, int | None, int | None]:
     """Give topic, partition and offset if a request is about one partition; else nothing."""
-    for name in _BY_PARTITION:
-        asked = getattr(request, name, None)
-        if asked and len(asked) == 1:
-            (topic, partition), *_ = asked
-            about = asked[topic, partition] if isinstance(asked, Mapping) else None
-            offset = getattr(about, "offset", getattr(about, "fetch_offset", None))
-            return topic, partition, offset if isinstance(offset, int) else None
-    return None, None, None
+    name = shape_of(request).by_partition
+    asked = getattr(request, name) if name else None
+    if not asked or len(asked) != 1:
+        return None, None, None
+    (topic, partition), *_ = asked
+    about = asked[topic, partition] if isinstance(asked, Mapping) else None
+    offset = getattr(about, "offset", getattr(about, "fetch_offset", None))
+    return topic, partition, offset if isinstance(offset, int) else None
 
 
 def error_of(response: Response) -> str:
@@ -88,41 +94,74 @@ def error_of(response: Response) -> str:
 
 
 def detail_of(message: Request | Response) -> str | None:
-    """Give the other fields as the text of an event's detail; None if there are none to tell."""
-    names = shape_of(message).others
-    if not names:
-        return None
-    told = {}
-    for name in names:
+    """Give the other fields as the text of an event's detail; None if there are none to tell.
+
+    Made here without a dict in between, as it is made for every message: what JSON's own encoder
+    would say of {"fields": ...}, where a field that is empty, false or absent is left out.
+    """
+    told = []
+    for name in shape_of(message).others:
         value = getattr(message, name)
         if value or (value == 0 and value is not False):
-            told[name] = _plain(value)
-    return detail_text({"fields": told}) if told else None
+            told.append(f'"{name}":{_text(value)}')
+    return f'{{"fields":{{{",".join(told)}}}}}' if told else None
 
 
-def _plain(value: Any) -> Any:
-    """Turn a field into JSON, with names where the message has them."""
-    if type(value) in _PLAIN:
-        return value
-    if isinstance(value, Errors):
-        return value.name
-    if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, tuple) and value and isinstance(value[0], Record):
-        return _records(value)
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return {name: _plain(each) for name, each in value._asdict().items()}
-    if is_dataclass(value):
-        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
-    if isinstance(value, Iterable):
-        return [_plain(each) for each in value]
-    return value
+def _text(value: Any) -> str:
+    """Write a field as JSON, with names where the message has them."""
+    kind = type(value)
+    return (_WRITERS.get(kind) or _make_writer(kind))(value)
 
 
-def _records(records: tuple[Record, ...]) -> dict[str, Any]:
-    """Tell how many records and which; what is in them is in the log."""
-    return {
-        "count": len(records),
-        "first_offset": records[0].offset,
-        "bytes": sum(each.size_in_bytes for each in records),
-    }
+def _make_writer(kind: type) -> Writer:
+    """Look at a class, once."""
+    writer: Writer
+    if issubclass(kind, Errors):
+        writer = _ERRORS.__getitem__
+    elif issubclass(kind, Mapping):
+        writer = _mapping
+    elif is_dataclass(kind):
+        writer = partial(_named, [(f'"{each.name}":', each.name) for each in fields(kind)])
+    elif hasattr(kind, "_fields"):
+        names: tuple[str, ...] = kind._fields
+        if all(hint is int for hint in get_type_hints(kind).values()):
+            writer = ("{" + ",".join(f'"{name}":%d' for name in names) + "}").__mod__
+        else:
+            writer = partial(_named, [(f'"{name}":', name) for name in names])
+    elif issubclass(kind, Iterable):
+        writer = _sequence
+    else:
+        raise TraceError(f"a message holds a {kind.__name__}, which no trace can show")
+    _WRITERS[kind] = writer
+    return writer
+
+
+def _mapping(value: Mapping[Any, Any]) -> str:
+    told = []
+    for key, each in value.items():
+        name = _quoted(key) if isinstance(key, str) else f'"{key[0]}-{key[1]}"'
+        told.append(f"{name}:{_text(each)}")
+    return f"{{{','.join(told)}}}"
+
+
+def _named(names: Sequence[tuple[str, str]], value: Any) -> str:
+    return f"{{{','.join([said + _text(getattr(value, name)) for said, name in names])}}}"
+
+
+def _sequence(value: Iterable[Any]) -> str:
+    """Write a list; of records only how many and which: what is in them is in the log."""
+    listed = tuple(value)
+    if listed and isinstance(listed[0], Record):
+        size = sum([each.size_in_bytes for each in listed])
+        first = listed[0].offset
+        return f'{{"count":{len(listed)},"first_offset":{first},"bytes":{size}}}'
+    return f"[{','.join(map(_text, listed))}]"
+
+
+_ERRORS = {error: f'"{error.name}"' for error in Errors}
+_WRITERS: dict[type, Writer] = {
+    int: int.__repr__,
+    str: _quoted,
+    bool: lambda value: "true" if value else "false",
+    NoneType: lambda value: "null",
+}

@@ -36,6 +36,12 @@ class Trace(Sequence[Event]):
         self._rows: list[Row] = []
         self._seqs: list[int] | None = None  # None while recording: then a row's place is its seq
 
+    def records(self, kind: str) -> bool:
+        """Whether events of this kind are recorded, of some node; TraceError for an unknown one."""
+        if kind not in self._kinds:
+            raise self._refusal(kind)
+        return self._kinds[kind] is not None
+
     def record(
         self,
         kind: str,
