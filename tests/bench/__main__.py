@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tests.bench import assignors, cluster, engine, trace
+from tests.bench import assignors, clients, cluster, engine, trace
 from tests.bench.measure import Row
 
 REPORT = Path("build/bench.md")
@@ -18,10 +18,12 @@ PACKAGES = ("kafkalearn", "kafka-python", "aiokafka", "simpy")
 
 def line(row: Row) -> str:
     """One line of the Markdown table."""
-    sign = "at least" if row.at_least else "at most"
+    asked = "the figure"
+    if row.aim is not None:
+        asked = f"{'at least' if row.at_least else 'at most'} {row.aim:,g}"
     notes = ", ".join(f"{name} {value}" for name, value in row.notes.items())
     mark = "yes" if row.met else "**no**"
-    return f"| {row.case} | {row.value:,.1f} {row.unit} | {sign} {row.aim:,g} | {mark} | {notes} |"
+    return f"| {row.case} | {row.value:,.1f} {row.unit} | {asked} | {mark} | {notes} |"
 
 
 def main() -> int:
@@ -37,7 +39,7 @@ def main() -> int:
     ]
     console.print("\n".join(lines), soft_wrap=True)
     missed = 0
-    for row in chain(engine.rows(), trace.rows(), cluster.rows(), assignors.rows()):
+    for row in chain(engine.rows(), trace.rows(), cluster.rows(), clients.rows(), assignors.rows()):
         lines.append(line(row))
         console.print(lines[-1], soft_wrap=True, highlight=False, markup=False)
         missed += not row.met

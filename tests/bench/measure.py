@@ -10,18 +10,23 @@ Peer = tuple[Call, Callable[[object], None]]
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table. `value` and `aim` are ratios, milliseconds or MB, as `unit` says."""
+    """One line of the table. `value` and `aim` are ratios, milliseconds or MB, as `unit` says.
+
+    aim: None where a figure was asked for, and no bound.
+    """
 
     case: str
     value: float
     unit: str
-    aim: float
+    aim: float | None
     at_least: bool = False
     notes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def met(self) -> bool:
         """Whether the figure is on the right side of what was asked for."""
+        if self.aim is None:
+            return True
         return self.value >= self.aim if self.at_least else self.value <= self.aim
 
 
