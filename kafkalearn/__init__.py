@@ -1,7 +1,11 @@
 """kafkalearn: learn how a Kafka consumer really works. This page is the map.
 
 Where is it?
-    a cluster to ask, in virtual time          kafkalearn.simulation  Simulation
+    a cluster with clients, in virtual time    kafkalearn.simulation  Simulation
+    stories that can be run again              kafkalearn.scenarios   one function a story
+    the consumer: poll, subscribe, commit      kafkalearn.consumer    kafka_consumer.py first
+    the producer: batches, sender, retries     kafkalearn.producer    kafka_producer.py first
+    what both share: connections, metadata     kafkalearn.clients
     what happened: the only thing that leaves  kafkalearn.trace       Trace, Event, describe
     which Kafka's rules hold, and its defaults kafkalearn.profile     and kafkalearn.config
     brokers: logs, groups and their offsets    kafkalearn.broker      group_coordinator.py first
@@ -23,13 +27,16 @@ Words (with the documents' own where they have one)
     assignor 分配策略: decides which member reads which partition; runs on the leader, a client
     leader: the member that computes the assignment for its group
     coordinator: the broker that keeps a group: members, generation, committed offsets
+    poll: the one call in which a consumer does everything: join, fetch, commit, hear of errors
+    position, committed offset: the next to fetch, and the next to read after a restart
     generation: counts a group's rebalances; of two claims to a partition the newer one holds
     rebalance: members come, go or change their minds, and partitions are shared out anew
 
 Imports point one way: records, errors, trace and profile know nobody above; engine, protocol,
 assignors and views know only these, and not each other (an explorer is handed assignors); brokers
-know the protocol but no engine, and the simulation puts them together; grading stands on that,
-spark on grading, the command line on all. A test holds the table.
+know the protocol but no engine; consumer and producer stand on clients, protocol and engine; the
+simulation puts all of it together, scenarios and grading stand on that, spark on grading, the
+command line on all. A test holds the table.
 
 A Java class FooBar is FooBar in foo_bar.py, its method fooBar is foo_bar. Names below are found on
 first use, so that importing the package stays fast.
@@ -41,8 +48,13 @@ from typing import Any
 _WHERE = {
     "AbstractPartitionAssignor": "kafkalearn.assignors",
     "AssignmentExplorer": "kafkalearn.views",
+    "ConsumerRebalanceListener": "kafkalearn.consumer.consumer_rebalance_listener",
     "CooperativeStickyAssignor": "kafkalearn.assignors",
+    "KafkaConsumer": "kafkalearn.consumer.kafka_consumer",
+    "KafkaProducer": "kafkalearn.producer.kafka_producer",
     "KafkaProfile": "kafkalearn.profile",
+    "OffsetAndMetadata": "kafkalearn.records",
+    "ProducerRecord": "kafkalearn.producer.producer_record",
     "RangeAssignor": "kafkalearn.assignors",
     "RoundRobinAssignor": "kafkalearn.assignors",
     "Simulation": "kafkalearn.simulation",

@@ -11,7 +11,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "kafkalearn"
 SUFFIXES = {".py", ".js", ".css"}
-MAX_PACKAGE_LINES = 13_000
+MAX_PACKAGE_LINES = 19_500
 AIM_MODULE_LINES = 250
 MAX_FUNCTION_LINES = 40
 MAX_LINE_LENGTH = 100
@@ -21,6 +21,7 @@ UNCOUNTED = {"now_ms", "reply"}  # what every handler of a broker is handed besi
 
 # "module" or "module:function" -> why it may be over a budget
 EXCEPTIONS = {
+    "errors.py": "one flat table: a line of meaning for each of Kafka's errors",
     "simulation/message_journal.py:MessageJournal.__call__": "the engine's own way to tell it",
     "trace/trace.py:Trace.record": "the columns of an event; time and node are always given",
     "records.py:Subscription.__init__": "Kafka's own order of fields, which callers know",

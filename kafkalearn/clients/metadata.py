@@ -7,7 +7,8 @@ Differs from Kafka: a producer's topics do not expire after five minutes without
 from collections.abc import Callable, Iterable
 
 from kafkalearn.errors import Errors
-from kafkalearn.protocol.metadata import MetadataResponse
+from kafkalearn.protocol.message import Response
+from kafkalearn.protocol.metadata import MetadataRequest, MetadataResponse
 from kafkalearn.records import TopicPartition
 
 Listener = Callable[["Metadata"], object]
@@ -18,6 +19,7 @@ class Metadata:
 
     topics: those asked about, in the order in which they were added.
     need_metadata_for_all_topics: ask about every topic instead, as a pattern needs it.
+    allow_auto_topic_creation: whether asking about a topic may make it.
     version: counts the answers. due_ms: when to ask again.
     brokers: the names of those that live; at first, all that the client was told of.
     partition_counts: topic -> how many partitions it has; only topics without an error.
@@ -31,6 +33,7 @@ class Metadata:
     ) -> None:
         self.topics: dict[str, None] = {}
         self.need_metadata_for_all_topics = False
+        self.allow_auto_topic_creation = True
         self.version = 0
         self.brokers = tuple(brokers)
         self.partition_counts: dict[str, int] = {}
@@ -77,8 +80,22 @@ class Metadata:
         if is_new:
             self._request_update_for_new_topics()
 
+    def new_request(self) -> MetadataRequest:
+        """Make the question that is to be asked."""
+        wanted = None if self.need_metadata_for_all_topics else tuple(self.topics)
+        may_create = self.allow_auto_topic_creation
+        return MetadataRequest(topics=wanted, allow_auto_topic_creation=may_create)
+
+    def handle_response(self, response: Response | None, now_ms: int) -> None:
+        """Take an answer, if one came and it names any broker; else the question stays."""
+        if isinstance(response, MetadataResponse) and response.brokers:
+            self.update(response, now_ms)
+        else:
+            self.failed_update(now_ms)
+            self.request_update()
+
     def update(self, response: MetadataResponse, now_ms: int) -> None:
-        """Take an answer."""
+        """Take what an answer says."""
         self._need_update = False
         self._last_refresh_ms = self._last_successful_refresh_ms = now_ms
         self._set_due()

@@ -19,7 +19,6 @@ from kafkalearn.clients.cluster_connection_states import (
 from kafkalearn.clients.metadata import Metadata
 from kafkalearn.engine.connection import Connection, Inbox
 from kafkalearn.protocol.message import Request, Response
-from kafkalearn.protocol.metadata import MetadataRequest, MetadataResponse
 
 NEVER_MS = sys.maxsize
 CONNECTION_MARK = "/"
@@ -70,13 +69,8 @@ class NetworkClient:
         state = self._states.setdefault(name, ConnectionState())
         if state.connection is None:
             self._connect(name, state)
-        connection = state.connection
-        return (
-            connection is not None
-            and connection.is_open
-            and not state.refused
-            and len(state.in_flight) < self._max_in_flight
-        )
+        is_open = state.connection is not None and state.connection.is_open
+        return is_open and not state.refused and len(state.in_flight) < self._max_in_flight
 
     def connection_delay(self, name: str) -> int:
         """In how many ms a connection may be used or tried again; 0 if now."""
@@ -105,9 +99,8 @@ class NetworkClient:
         best, least = None, NEVER_MS
         for index in range(len(brokers)):
             name = brokers[(first + index) % len(brokers)]
-            state = self._states.get(name)
-            in_flight = len(state.in_flight) if state is not None else 0
-            if not in_flight and state is not None and self.ready(name):
+            in_flight = self.in_flight_request_count(name)
+            if not in_flight and name in self._states and self.ready(name):
                 return name
             if in_flight < least and not self.connection_delay(name):
                 best, least = name, in_flight
@@ -232,9 +225,9 @@ class NetworkClient:
 
     def _drop(self, connection: Connection) -> list[OnComplete]:
         """Forget a connection that ended; give whom to tell."""
-        state = self._by_connection.pop(connection, None)
-        if state is None:
+        if connection not in self._by_connection:
             return []
+        state = self._by_connection.pop(connection)
         self._in_flight_count -= len(state.in_flight)
         return self._connections.disconnected(state, self._context.now_ms)
 
@@ -242,20 +235,13 @@ class NetworkClient:
         """Ask for metadata, which is due; give the ms until it will be time to look again."""
         if self._metadata_fetch_in_progress:
             return self._request_timeout_ms
-        metadata = self._metadata
         node = self.least_loaded_node()
         if node is None or not self.ready(node):
             return self._backoff_ms
-        wanted = None if metadata.need_metadata_for_all_topics else tuple(metadata.topics)
         self._metadata_fetch_in_progress = True
-        self.send(node, MetadataRequest(topics=wanted), on_complete=self._take_metadata)
+        self.send(node, self._metadata.new_request(), on_complete=self._take_metadata)
         return self._request_timeout_ms
 
     def _take_metadata(self, response: Response | None) -> None:
         self._metadata_fetch_in_progress = False
-        now_ms = self._context.now_ms
-        if isinstance(response, MetadataResponse) and response.brokers:
-            self._metadata.update(response, now_ms)
-        else:
-            self._metadata.failed_update(now_ms)
-            self._metadata.request_update()
+        self._metadata.handle_response(response, self._context.now_ms)

@@ -90,9 +90,10 @@ class AbstractCoordinator(GroupMembership):
             if not self.ensure_coordinator_ready(deadline_ms - self.context.now_ms):
                 return False
             if self._needs_join_prepare:
-                # A listener that raises has been called: it is not called again.
-                self._needs_join_prepare = False
+                # Before 2.4 a wakeup() in there lets the next poll do all of it again.
+                self._needs_join_prepare = not self.context.profile.incremental_rebalance
                 self.on_join_prepare(self.generation.generation_id, self.generation.member_id)
+                self._needs_join_prepare = False
             future = self._initiate_join_group()
             if not self.client.poll_future(future, deadline_ms - self.context.now_ms):
                 return False

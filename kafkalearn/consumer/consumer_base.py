@@ -52,6 +52,7 @@ class ConsumerBase:
             refresh_backoff_ms=config.retry_backoff_ms,
             metadata_expire_ms=config.metadata_max_age_ms,
         )
+        self.metadata.allow_auto_topic_creation = config.allow_auto_create_topics
         self.client = self._network_client()
         self.subscriptions = SubscriptionState(
             OffsetResetStrategy(config.auto_offset_reset), on_change=self._record_position

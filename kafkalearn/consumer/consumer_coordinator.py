@@ -50,10 +50,7 @@ class ConsumerCoordinator(PartitionHandover):
         parts.cluster_metadata.add_listener(self._on_metadata_update)
 
     def poll(self, now_ms: int, timeout_ms: int = NEVER_MS) -> bool:
-        """Be a member with partitions, let heartbeats go on, commit if it is time.
-
-        False if that takes longer than `timeout_ms`.
-        """
+        """Be a member with partitions, commit if it is time; False if that is not so in time."""
         deadline_ms = now_ms + timeout_ms
         self.invoke_completed_offset_commit_callbacks()
         if self.subscriptions.partitions_auto_assigned():
@@ -90,11 +87,11 @@ class ConsumerCoordinator(PartitionHandover):
         """Whether to join again: topics or subscription changed, or the coordinator says so."""
         if not self.subscriptions.partitions_auto_assigned():
             return False
-        if self.assignment_snapshot not in (None, self.metadata_snapshot):
-            return True
-        if self._joined_subscription not in (None, self.subscriptions.subscription):
-            return True
-        return super().need_rejoin()
+        return (
+            self.assignment_snapshot not in (None, self.metadata_snapshot)
+            or self._joined_subscription not in (None, self.subscriptions.subscription)
+            or super().need_rejoin()
+        )
 
     def update_pattern_subscription(self, metadata: Metadata) -> None:
         """Subscribe to the topics that match the pattern now; the cluster's own do not count."""
@@ -121,8 +118,8 @@ class ConsumerCoordinator(PartitionHandover):
     def on_leave_prepare(self) -> None:
         """Before leaving on purpose, give the partitions up (2.4)."""
         dropped = self.subscriptions.assigned_partitions()
-        tells = self.context.profile.incremental_rebalance
-        if tells and dropped and self.subscriptions.partitions_auto_assigned():
+        is_told = self.context.profile.incremental_rebalance and dropped
+        if is_told and self.subscriptions.partitions_auto_assigned():
             self.give_up(dropped, lost=self.generation is NO_GENERATION)
 
     # What AbstractCoordinator asks for.
@@ -198,8 +195,8 @@ class ConsumerCoordinator(PartitionHandover):
             added = [each for each in assigned if each not in owned]
             revoked = [each for each in owned if each not in assigned]
             if self.is_cooperative and revoked:
+                self.request_rejoin()  # first, as the listener may raise
                 self.give_up(revoked)
-                self.request_rejoin()
         else:
             subscriptions.assign_from_subscribed(())  # nothing of before is kept
         subscriptions.need_refresh_commits()
