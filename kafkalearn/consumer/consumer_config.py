@@ -10,13 +10,17 @@ from kafkalearn.config import configure, parse_properties, setting
 from kafkalearn.errors import ConfigError
 from kafkalearn.profile import KafkaProfile
 
+ISOLATION_LEVELS = ("read_uncommitted", "read_committed")
 RESET_STRATEGIES = ("latest", "earliest", "none")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerConfig:
-    """Kafka's keys in snake case. The simulation stands for bootstrap.servers.
+    """Kafka's keys in snake case.
 
+    bootstrap_servers, connections_max_idle_ms, isolation_level, group_protocol: taken, so that a
+    configuration can be used as it is, but without effect: the simulation is the cluster, no
+    connection is closed for being idle, there are no transactions and one protocol.
     client_id: by default the name of the consumer's node.
     enable_auto_commit: by default True where there is a group id.
     partition_assignment_strategy: names (``range``), Java's classes (``RangeAssignor``) or objects
@@ -25,6 +29,7 @@ class ConsumerConfig:
     interceptor_classes: objects with `on_consume(records)` and `on_commit(offsets)`.
     """
 
+    bootstrap_servers: object = setting("")
     group_id: str = setting("")
     client_id: str = setting("")
     group_instance_id: str | None = setting(None, added="2.3")
@@ -47,6 +52,9 @@ class ConsumerConfig:
     reconnect_backoff_ms: int = setting(50, least=0)
     reconnect_backoff_max_ms: int = setting(50, least=0, since_0_11=1000)
     request_timeout_ms: int = setting(305_000, least=0, since_2_0=30_000)
+    connections_max_idle_ms: int = setting(540_000, least=-1)
+    isolation_level: str = setting("read_uncommitted", allowed=ISOLATION_LEVELS, added="0.11")
+    group_protocol: str = setting("classic", allowed=("classic",), added="4.0")
     default_api_timeout_ms: int = setting(60_000, least=0, added="2.0")
     exclude_internal_topics: bool = setting(True)
     allow_auto_create_topics: bool = setting(True, added="2.3")

@@ -181,9 +181,10 @@ class KafkaConsumer(ConsumerPositions):
     def close(self, timeout_ms: int = DEFAULT_CLOSE_TIMEOUT_MS) -> None:
         """Commit if that is automatic, leave the group, and close the connections.
 
-        timeout_ms: how long it may wait for the coordinator. A second close does nothing.
+        timeout_ms: how long it may wait for the coordinator. A second close does nothing, nor does
+        one after the machine crashed.
         """
-        if self._closed:
+        if self._closed or not self.context.node.alive:
             return
         if type(timeout_ms) is not int or timeout_ms < 0:
             raise IllegalArgumentError(f"timeout_ms is {timeout_ms!r}: ms from 0 on are allowed")

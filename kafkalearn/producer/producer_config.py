@@ -16,8 +16,9 @@ _MAX_LONG = 2**63 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProducerConfig:
-    """Kafka's keys in snake case. The simulation stands for bootstrap.servers.
+    """Kafka's keys in snake case.
 
+    bootstrap_servers: taken, and without effect: the simulation is the cluster.
     acks: ``0``, ``1``, or ``all``, which ``-1`` says, too; the numbers will do.
     client_id: by default the name of the producer's node.
     delivery_timeout_ms: 0 in a release that does not know it.
@@ -29,6 +30,7 @@ class ProducerConfig:
     compression, no interceptor, and the back-off of retries does not grow (3.7).
     """
 
+    bootstrap_servers: object = setting("")
     acks: str = setting("1", allowed=("all", "-1", "0", "1"), since_3_0="all")
     retries: int = setting(0, least=0, since_2_1=MAX_INT)
     batch_size: int = setting(16_384, least=0)
