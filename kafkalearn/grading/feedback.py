@@ -11,8 +11,9 @@ from math import ceil
 
 from kafkalearn.grading.exercise import Exercise, Table, student_seed
 from kafkalearn.grading.grades import FAILED, NOT_REACHED, NOT_RUN, PASSED, Grade
+from kafkalearn.trace.text import columns
 from kafkalearn.views.matrix import COLOURS
-from kafkalearn.views.wording import columns, shown, tag
+from kafkalearn.views.wording import shown, tag
 
 MARKS = {
     PASSED: "✓ passed",

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from kafkalearn.grading.exercise import Exercise, Table
 from kafkalearn.grading.wire import WireError, decode, encode
-from kafkalearn.views.wording import columns, padded
+from kafkalearn.trace.text import columns, padded
 
 Ask = Callable[[Any], dict[str, Any]]
 LONGEST_SENTENCE = 400  # characters of a learner's own message that are repeated

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
+from kafkalearn.trace.text import columns, padded
 from kafkalearn.views.assignment import Cell, Frame, Row
-from kafkalearn.views.wording import columns, listed, padded, plural, shown
+from kafkalearn.views.wording import listed, plural, shown
 
 Clauses = tuple[tuple[str, str], ...]  # what an assignor did, as (verb, the rest)
 

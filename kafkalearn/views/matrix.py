@@ -9,9 +9,10 @@ from math import ceil
 from pathlib import Path
 from textwrap import wrap
 
+from kafkalearn.trace.text import columns
 from kafkalearn.views.assignment import Cell, Frame, Row, State
 from kafkalearn.views.assignment_text import as_text, counts, label, remark
-from kafkalearn.views.wording import columns, shown, tag
+from kafkalearn.views.wording import shown, tag
 
 WIDTH = 464
 COLOURS = 8

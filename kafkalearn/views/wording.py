@@ -1,9 +1,10 @@
 """Names and numbers as people read them; what every view says in the same way."""
 
 import json
-import unicodedata
 from collections.abc import Iterable
 from html import escape
+
+from kafkalearn.trace.text import one_line
 
 
 def shown(name: str, limit: int = 24) -> str:
@@ -11,24 +12,11 @@ def shown(name: str, limit: int = 24) -> str:
 
     A name may hold anything: a line feed, a NUL or a right-to-left override would break a picture.
     """
-    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+    text = one_line(name)
     if len(text) <= limit:
         return text
     tail = (limit - 1) // 2
     return f"{text[: limit - 1 - tail]}…{text[-tail:]}"
-
-
-def columns(text: str) -> int:
-    """How many fixed-width columns a text takes: a Chinese character takes two, an accent none."""
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
-        for c in text
-    )
-
-
-def padded(text: str, width: int) -> str:
-    """Fill up with spaces to `width` columns."""
-    return text + " " * (width - columns(text))
 
 
 def plural(count: int, noun: str) -> str:

@@ -7,9 +7,10 @@ from xml.etree import ElementTree
 import pytest
 
 from kafkalearn.records import TopicPartition
+from kafkalearn.trace.text import columns
 from kafkalearn.views import matrix
 from kafkalearn.views.assignment import frames
-from kafkalearn.views.wording import columns, shown, tag
+from kafkalearn.views.wording import shown, tag
 from tests.views.contrast import contrast
 
 SVG = "{http://www.w3.org/2000/svg}"
