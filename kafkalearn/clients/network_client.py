@@ -69,8 +69,7 @@ class NetworkClient:
         state = self._states.setdefault(name, ConnectionState())
         if state.connection is None:
             self._connect(name, state)
-        is_open = state.connection is not None and state.connection.is_open
-        return is_open and not state.refused and len(state.in_flight) < self._max_in_flight
+        return self._can_send(state)
 
     def connection_delay(self, name: str) -> int:
         """In how many ms a connection may be used or tried again; 0 if now."""
@@ -100,7 +99,7 @@ class NetworkClient:
         for index in range(len(brokers)):
             name = brokers[(first + index) % len(brokers)]
             in_flight = self.in_flight_request_count(name)
-            if not in_flight and name in self._states and self.ready(name):
+            if not in_flight and name in self._states and self._can_send(self._states[name]):
                 return name
             if in_flight < least and not self.connection_delay(name):
                 best, least = name, in_flight
@@ -184,6 +183,10 @@ class NetworkClient:
             self._handle_timed_out_requests(now_ms)
 
     # Inside.
+
+    def _can_send(self, state: ConnectionState) -> bool:
+        is_open = state.connection is not None and state.connection.is_open
+        return is_open and not state.refused and len(state.in_flight) < self._max_in_flight
 
     def _connect(self, name: str, state: ConnectionState) -> None:
         context = self._context

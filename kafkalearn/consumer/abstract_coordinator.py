@@ -65,13 +65,16 @@ class AbstractCoordinator(GroupMembership):
             if thread.failure is not None:
                 self.heartbeat_thread = None
                 raise thread.failure
-            if self.heartbeat.should_heartbeat(now_ms):
-                thread.wake()
+            is_due = self.heartbeat.should_heartbeat(now_ms)
             self.heartbeat.poll(now_ms)
+            if is_due:
+                thread.wake()
+                # Give way: the poll does not wait while a heartbeat is due, so it would stay due.
+                self.context.processes.sleep(0)
 
     def time_to_next_heartbeat(self, now_ms: int) -> int:
-        """In how many ms a heartbeat is due; NEVER_MS for who has not joined."""
-        if self.state is MemberState.UNJOINED:
+        """In how many ms a heartbeat is due; NEVER_MS for who has not joined, or was fenced."""
+        if self.state is MemberState.UNJOINED or self.heartbeat_thread is None:
             return NEVER_MS
         return self.heartbeat.time_to_next_heartbeat(now_ms)
 

@@ -58,7 +58,7 @@ class ConsumerCoordinator(PartitionHandover):
                 self._record_step("ensure_coordinator_ready")
                 if not self.ensure_coordinator_ready(timeout_ms):
                     return False
-            if self.need_rejoin():
+            if self.need_rejoin() or self.rejoin_incomplete():
                 self._record_step("ensure_active_group")
                 left_ms = deadline_ms - self.context.now_ms
                 # A pattern is matched at least once before the first join.

@@ -148,7 +148,8 @@ class ConsumerNetworkClient:
             self._fire_pending_completed_requests()
         if self._unsent:
             self._try_send()
-        may_wait = not (self._pending_completion or (self._wakeup and not disable_wakeup))
+        may_wake = not (disable_wakeup or self._wakeup_disabled)
+        may_wait = not (self._pending_completion or (self._wakeup and may_wake))
         if may_wait and (condition is None or condition.should_block()):
             if not self._client.in_flight_request_count():
                 timeout_ms = min(timeout_ms, self._retry_backoff_ms)
@@ -157,7 +158,7 @@ class ConsumerNetworkClient:
             self._client.poll(0)
         if self._unsent:
             self._check_disconnects()
-        if self._wakeup and not (disable_wakeup or self._wakeup_disabled):
+        if self._wakeup and may_wake:
             self._wakeup = False
             raise WakeupError("wakeup() was called")
         if self._unsent:
