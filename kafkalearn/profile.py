@@ -100,6 +100,9 @@ class KafkaProfile:
     commit_keeps_generation: bool = True
     """A commit refused with REBALANCE_IN_PROGRESS asks for a rejoin and keeps the generation (2.4).
     """
+    commit_tells_rebalance: bool = True
+    """A commit in the middle of a rebalance fails with RebalanceInProgressError, after which a poll
+    and another try may help, not with CommitFailedError (2.5)."""
     heartbeat_while_rebalancing: bool = True
     """Heartbeats go on between JoinGroup and SyncGroup (2.7, KAFKA-10134)."""
     unknown_partition_is_awaited: bool = True
@@ -151,6 +154,7 @@ KAFKA_2_4 = replace(
     leave_in_one_step=False,
     describe_shows_assignment=False,
     admin_sees_stored_groups=False,
+    commit_tells_rebalance=False,
     heartbeat_while_rebalancing=False,
     null_key_partitioner="sticky",
 )

@@ -11,7 +11,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "kafkalearn"
 SUFFIXES = {".py", ".js", ".css"}
-MAX_PACKAGE_LINES = 19_500
+MAX_PACKAGE_LINES = 20_000
 AIM_MODULE_LINES = 250
 MAX_FUNCTION_LINES = 40
 MAX_LINE_LENGTH = 100

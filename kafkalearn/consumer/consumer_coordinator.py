@@ -120,7 +120,9 @@ class ConsumerCoordinator(PartitionHandover):
         dropped = self.subscriptions.assigned_partitions()
         is_told = self.context.profile.incremental_rebalance and dropped
         if is_told and self.subscriptions.partitions_auto_assigned():
-            self.give_up(dropped, lost=self.generation is NO_GENERATION)
+            error = self.give_up(dropped, reason="the consumer leaves")
+            if error is not None:
+                raise error
 
     # What AbstractCoordinator asks for.
 
@@ -162,22 +164,19 @@ class ConsumerCoordinator(PartitionHandover):
         """Commit and give up partitions: all of them, unless the assignors are cooperative."""
         self.maybe_auto_commit_offsets_sync(self.rebalance_timeout_ms)
         owned = self.subscriptions.assigned_partitions()
-        try:
-            if not self.context.profile.incremental_rebalance:
-                self.call_listener("on_partitions_revoked", owned, reason="a rebalance")
-            elif (generation_id, member_id) == NO_GENERATION[:2]:
-                if owned:
-                    self.give_up(owned, lost=True)
-            elif not self.is_cooperative:
-                self.give_up(owned)
-            else:
+        given_up, error = owned, None
+        if not self.context.profile.incremental_rebalance:
+            self.call_listener("on_partitions_revoked", owned, reason="a rebalance")
+        else:
+            if self.is_cooperative and self.generation is not NO_GENERATION:
                 wanted = self.subscriptions.subscription
-                unwanted = [each for each in owned if each.topic not in wanted]
-                if unwanted:
-                    self.give_up(unwanted)
-        finally:
-            self._is_leader = False
-            self.subscriptions.reset_group_subscription()
+                given_up = [each for each in owned if each.topic not in wanted]
+            if given_up or not (self.is_cooperative or self.generation is NO_GENERATION):
+                error = self.give_up(given_up)
+        self._is_leader = False
+        self.subscriptions.reset_group_subscription()
+        if error is not None:
+            raise error
 
     def on_join_complete(self, generation: Generation, assignment: str) -> None:
         """Take the partitions, and tell the listener which are new."""
@@ -187,7 +186,7 @@ class ConsumerCoordinator(PartitionHandover):
         subscriptions = self.subscriptions
         assigned = deserialize_assignment(assignment)
         owned = subscriptions.assigned_partitions()
-        added = assigned
+        added, error = assigned, None  # what the listener raises comes last
         if self.context.profile.incremental_rebalance:
             if not self._matches_subscription(assigned):
                 self.request_rejoin()  # the subscription has changed since it was sent
@@ -195,8 +194,8 @@ class ConsumerCoordinator(PartitionHandover):
             added = [each for each in assigned if each not in owned]
             revoked = [each for each in owned if each not in assigned]
             if self.is_cooperative and revoked:
-                self.request_rejoin()  # first, as the listener may raise
-                self.give_up(revoked)
+                self.request_rejoin()
+                error = self.give_up(revoked)
         else:
             subscriptions.assign_from_subscribed(())  # nothing of before is kept
         subscriptions.need_refresh_commits()
@@ -208,7 +207,9 @@ class ConsumerCoordinator(PartitionHandover):
         now_ms = self.context.now_ms
         self.next_auto_commit_deadline_ms = now_ms + self.config.auto_commit_interval_ms
         self.record_partitions("assigned", assigned)
-        self.call_listener("on_partitions_assigned", added)
+        error = self.call_listener("on_partitions_assigned", added) or error
+        if error is not None:
+            raise error
 
     # Inside.
 

@@ -11,8 +11,14 @@ from kafkalearn.clients.network_client import NEVER_MS
 from kafkalearn.clients.request_future import RequestFuture
 from kafkalearn.consumer.abstract_coordinator import AbstractCoordinator
 from kafkalearn.consumer.consumer_parts import ConsumerParts
-from kafkalearn.consumer.member_state import NO_GENERATION
-from kafkalearn.errors import ApiError, CommitFailedError, Errors, KafkaError
+from kafkalearn.consumer.member_state import NO_GENERATION, MemberState
+from kafkalearn.errors import (
+    ApiError,
+    CommitFailedError,
+    Errors,
+    KafkaError,
+    RebalanceInProgressError,
+)
 from kafkalearn.protocol.offsets import (
     OffsetCommitRequest,
     OffsetCommitResponse,
@@ -83,7 +89,8 @@ class OffsetRequests(AbstractCoordinator):
         generation = self.current_generation() if is_member else NO_GENERATION
         if generation is None:
             # Nothing can be done but to fail, and to let the application rejoin by polling.
-            return RequestFuture.failure(CommitFailedError(_COMMIT_FAILED))
+            rebalances = self.state is not MemberState.UNJOINED
+            return RequestFuture.failure(self._not_now(Errors.NONE, rebalances=rebalances))
         request = OffsetCommitRequest(
             group_id=self.group_id,
             generation_id=generation.generation_id,
@@ -133,12 +140,20 @@ class OffsetRequests(AbstractCoordinator):
                 self.request_rejoin()
             else:
                 self.reset_generation(f"OffsetCommit: {error.name}")
-            return CommitFailedError(_COMMIT_FAILED, error)
+            return self._not_now(error, rebalances=error is Errors.REBALANCE_IN_PROGRESS)
         if error is Errors.UNKNOWN_TOPIC_OR_PARTITION:
             return KafkaError(f"topic or partition {partition} does not exist")
         if error is Errors.REQUEST_TIMED_OUT:
             self.mark_coordinator_unknown()
         return self.react(error, "OffsetCommit")
+
+    def _not_now(self, error: Errors, *, rebalances: bool) -> Exception:
+        if rebalances and self.context.profile.commit_tells_rebalance:
+            return RebalanceInProgressError(
+                "the commit cannot be done while the group rebalances: poll until the rebalance is "
+                "over, and commit then what is still assigned"
+            )
+        return CommitFailedError(_COMMIT_FAILED, error)
 
     def _record_commit(
         self,

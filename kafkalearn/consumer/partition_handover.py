@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kafkalearn.consumer.consumer_protocol import by_topic
+from kafkalearn.consumer.member_state import NO_GENERATION
 from kafkalearn.consumer.offset_commits import OffsetCommits
 from kafkalearn.errors import KafkaError, WakeupError
 from kafkalearn.records import TopicPartition
@@ -16,21 +17,26 @@ from kafkalearn.records import TopicPartition
 class PartitionHandover(OffsetCommits):
     """Hands partitions over, so that the application can save its work in between."""
 
-    def give_up(self, partitions: Sequence[TopicPartition], *, lost: bool = False) -> None:
-        """Tell the listener while they are still assigned, then have them no more (2.4)."""
+    def give_up(
+        self, partitions: Sequence[TopicPartition], *, reason: str = "a rebalance"
+    ) -> KafkaError | None:
+        """Tell the listener while they are still assigned, then have them no more (2.4).
+
+        They are lost, not revoked, if the member is in no generation any more. Gives what the
+        listener raised; a WakeupError goes on at once, and nothing is given up.
+        """
+        lost = self.generation is NO_GENERATION
         method = "on_partitions_lost" if lost else "on_partitions_revoked"
-        try:
-            reason = "out of the group" if lost else "a rebalance"
-            self.call_listener(method, partitions, reason=reason)
-        finally:
-            gone = set(partitions)
-            owned = self.subscriptions.assigned_partitions()
-            self.subscriptions.assign_from_subscribed([each for each in owned if each not in gone])
+        error = self.call_listener(method, partitions, reason=reason)
+        gone = set(partitions)
+        owned = self.subscriptions.assigned_partitions()
+        self.subscriptions.assign_from_subscribed([each for each in owned if each not in gone])
+        return error
 
     def call_listener(
         self, method: str, partitions: Sequence[TopicPartition], *, reason: str = ""
-    ) -> None:
-        """Call it; before 2.4 what it raises is only logged."""
+    ) -> KafkaError | None:
+        """Call it, and give what it raised; before 2.4 that is only logged."""
         if reason and partitions:
             lost = method == "on_partitions_lost" or None
             self.record_partitions("revoked", partitions, reason=reason, lost=lost)
@@ -40,9 +46,12 @@ class PartitionHandover(OffsetCommits):
         except WakeupError:
             raise
         except Exception as error:
+            failed = KafkaError(f"the rebalance listener's {method} raised {error!r}")
+            failed.__cause__ = error
             if self.context.profile.incremental_rebalance:
-                raise KafkaError(f"the rebalance listener's {method} raised {error!r}") from error
-            self.context.warn(f"the rebalance listener's {method} raised {error!r}")
+                return failed
+            self.context.warn(str(failed))
+        return None
 
     def record_partitions(
         self, kind: str, partitions: Sequence[TopicPartition], **more: Any

@@ -1,0 +1,45 @@
+"""Named, seeded runs that notebooks, tests and Spark share: one for each story of the documents.
+
+Each is a function ``(*, seed=0, profile="1.0", faults=(), **settings) -> Trace``; see Scenario.
+"""
+
+from kafkalearn.scenarios.groups import (
+    assign_beside_subscribe,
+    consumer_dies,
+    consumer_leaves,
+    consumer_stops_polling,
+    first_member,
+    pattern_meets_new_topic,
+    second_member_joins,
+    topic_grows,
+)
+from kafkalearn.scenarios.offsets import (
+    async_commit_overtaken,
+    coordinator_fails_over,
+    crash_before_commit,
+    offset_expired,
+    offset_out_of_range,
+    producer_retries,
+)
+from kafkalearn.scenarios.registry import Scenario, get, names, run
+
+__all__ = [
+    "Scenario",
+    "assign_beside_subscribe",
+    "async_commit_overtaken",
+    "consumer_dies",
+    "consumer_leaves",
+    "consumer_stops_polling",
+    "coordinator_fails_over",
+    "crash_before_commit",
+    "first_member",
+    "get",
+    "names",
+    "offset_expired",
+    "offset_out_of_range",
+    "pattern_meets_new_topic",
+    "producer_retries",
+    "run",
+    "second_member_joins",
+    "topic_grows",
+]
