@@ -1,8 +1,8 @@
 """Each row of the list of Kafka's behaviours that a broker shows is a test that names it."""
 
-import ast
-import re
 from pathlib import Path
+
+from tests.behaviours import rows_named
 
 HERE = Path(__file__).parent
 OF_PART_A = "11 14 16 17 32 33 34 35 38 39 40 42 43 44 45 46 47 49 50 51 53 54 60"
@@ -11,15 +11,6 @@ ROWS = [
     *(f"B{number}" for number in range(1, 13)),
     *(f"C{number}" for number in range(1, 14)),
 ]
-
-
-def rows_named(source):
-    """Give the rows that the tests of a module name at the beginning of their docstrings."""
-    functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
-    promises = [
-        ast.get_docstring(node) or "" for node in functions if node.name.startswith("test_")
-    ]
-    return {found[1] for each in promises if (found := re.match(r"Behaviour (\w+): ", each))}
 
 
 def test_every_row_has_its_test():
@@ -41,5 +32,7 @@ def helper():
     \"\"\"Behaviour 3: so it is.\"\"\"
 def test_c():  # Behaviour 4: so it is.
     pass
+def test_d():
+    \"\"\"Behaviours 5, B6 and C7: so they are.\"\"\"
 """
-    assert rows_named(source) == {"1"}
+    assert rows_named(source) == {"1", "5", "B6", "C7"}
