@@ -134,7 +134,8 @@ class ConsumerCoordinator(PartitionHandover):
             claims: tuple[Sequence[TopicPartition], int] = ((), -1)
             if assignor.reads_claims:
                 claims = self._last_assignment
-                if self.is_cooperative:
+                if assignor.rebalance_protocol == "cooperative":
+                    # What it still has: nothing, if an eager assignor is offered, too.
                     claims = self.subscriptions.assigned_partitions(), claims[1]
             text = serialize_subscription(Subscription(topics, *claims))
             offered.append(JoinGroupRequestProtocol(assignor.name, text))
@@ -150,8 +151,12 @@ class ConsumerCoordinator(PartitionHandover):
             for each in members
         }
         topics = {topic for each in subscriptions.values() for topic in each.topics}
+        before = self.subscriptions.group_subscription
         self.subscriptions.group_subscribe(topics)
         self._cluster_metadata.set_topics(self.subscriptions.group_subscription)
+        if self.subscriptions.group_subscription != before:
+            # The snapshot may be of its own topics, though metadata has the others' as well.
+            self._cluster_metadata.request_update_for_new_topics()
         self.client.ensure_fresh_metadata()
         self._is_leader = True
         counts = self._cluster_metadata.partition_counts
