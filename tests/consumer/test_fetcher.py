@@ -1,0 +1,249 @@
+"""Fetching ahead, and handing out: what is asked for, taken, refused, and what cannot be read."""
+
+import pytest
+
+from kafkalearn.consumer.completed_fetch import CompletedFetch, PartitionRecords
+from kafkalearn.errors import Errors, IllegalStateError, OffsetOutOfRangeError, SerializationError
+from kafkalearn.protocol.fetch import FetchPartition, PartitionData
+from kafkalearn.records import Record, TopicPartition
+
+T0, T1, T2 = (TopicPartition("t", number) for number in range(3))
+
+
+def records(*offsets):
+    """Make records whose values are their offsets."""
+    return tuple(Record(offset, 0, None, str(offset).encode(), ()) for offset in offsets)
+
+
+def reader(cluster, *partitions, offset=0, **config):
+    """Make a consumer that is to read these partitions from an offset on, and knows leaders."""
+    world = cluster(partitions=3, brokers=2)
+    consumer = world.consumer(group_id="", **config)
+    consumer.assign(partitions)
+    for each in partitions:
+        consumer.seek(each, offset)
+    consumer.client.await_metadata_update(1_000)
+    return world, consumer
+
+
+def completed(partition, offset, *found, error=Errors.NONE):
+    """Make what a fetch brought of a partition."""
+    return CompletedFetch(partition, offset, PartitionData(error, 100, 0, records(*found)))
+
+
+def taken(consumer):
+    """Take records as a poll does; give their offsets by partition."""
+    drained = consumer.fetcher.fetched_records()
+    return {each: [record.offset for record in found] for each, found in drained.items()}
+
+
+# What is asked for.
+
+
+def test_one_fetch_goes_to_each_leader(cluster):
+    """With all its partitions, each from its position on, and the sizes of the settings."""
+    world, consumer = reader(
+        cluster, T0, T1, T2, max_partition_fetch_bytes=99, fetch_min_bytes=3, fetch_max_wait_ms=70
+    )
+    consumer.seek(T1, 7)
+    requests = consumer.fetcher.create_fetch_requests()
+    by_leader = {}
+    for each, offset in ((T0, 0), (T1, 7), (T2, 0)):
+        leader = world.sim.cluster.find(each).leader
+        by_leader.setdefault(leader, {})[each] = FetchPartition(offset, 99)
+    assert len(by_leader) == 2
+    assert {node: dict(each.partitions) for node, each in requests.items()} == by_leader
+    for each in requests.values():
+        assert (each.min_bytes, each.max_wait_ms, each.max_bytes) == (3, 70, 50 * 2**20)
+
+
+def test_a_broker_that_owes_an_answer_is_not_asked(cluster):
+    """One fetch at a time; the answer makes room for the next."""
+    _, consumer = reader(cluster, T0)
+    assert [consumer.fetcher.send_fetches() for _ in range(2)] == [1, 0]
+    consumer.client.poll(1_000)
+    assert consumer.fetcher.has_completed_fetches()
+    assert taken(consumer) == {}
+    assert consumer.fetcher.send_fetches() == 1
+
+
+def test_what_waits_here_is_not_fetched_again(cluster):
+    """Neither what came and was not looked at, nor what polls are taking from."""
+    _, consumer = reader(cluster, T0, max_poll_records=1)
+    fetcher = consumer.fetcher
+    fetcher.completed_fetches.append(completed(T0, 0, 0, 1))
+    assert fetcher.create_fetch_requests() == {}
+    assert taken(consumer) == {T0: [0]}
+    assert fetcher.create_fetch_requests() == {}
+    assert taken(consumer) == {T0: [1]}
+    assert [dict(each.partitions) for each in fetcher.create_fetch_requests().values()] == [
+        {T0: FetchPartition(2, 2**20)}
+    ]
+
+
+def test_paused_and_unplaced_partitions_are_not_fetched(cluster):
+    """Until they are resumed, or have a position."""
+    _, consumer = reader(cluster, T0, T1, T2)
+    consumer.pause([T0])
+    consumer.subscriptions.need_offset_reset(T1)
+    requests = consumer.fetcher.create_fetch_requests()
+    assert [list(each.partitions) for each in requests.values()] == [[T2]]
+
+
+def test_an_unknown_leader_is_asked_for(cluster):
+    """Nothing is fetched of its partition until metadata tells."""
+    _, consumer = reader(cluster, T0)
+    consumer.metadata.leaders = {}
+    assert consumer.fetcher.create_fetch_requests() == {}
+    assert consumer.metadata.update_requested()
+
+
+# What is taken.
+
+
+def test_a_poll_takes_up_to_max_poll_records(cluster):
+    """From the next in line, then from the next that came; positions move past what was taken."""
+    _, consumer = reader(cluster, T0, T1, max_poll_records=3)
+    consumer.fetcher.completed_fetches += [completed(T0, 0, 0, 1), completed(T1, 0, 0, 1, 5)]
+    assert taken(consumer) == {T0: [0, 1], T1: [0]}
+    assert consumer.fetcher.next_in_line_records.partition == T1
+    assert [consumer.position(each) for each in (T0, T1)] == [2, 1]
+    assert taken(consumer) == {T1: [1, 5]}
+    assert consumer.position(T1) == 6
+    assert taken(consumer) == {}
+
+
+def test_a_partition_that_is_drained_goes_to_the_end(cluster):
+    """So that the others are fetched first."""
+    _, consumer = reader(cluster, T0, T1, T2, max_poll_records=2)
+    consumer.fetcher.completed_fetches.append(completed(T0, 0, 0, 1, 2))
+    taken(consumer)
+    assert list(consumer.subscriptions.assignment) == [T0, T1, T2]
+    taken(consumer)
+    assert list(consumer.subscriptions.assignment) == [T1, T2, T0]
+
+
+def test_records_of_a_partition_that_is_wanted_are_drained(cluster):
+    """Its position moves on: what the refusals below are measured by."""
+    _, consumer = reader(cluster, T0)
+    source = PartitionRecords(T0, 0, records=records(0, 1, 2))
+    assert [each.value for each in consumer.fetcher.drain_records(source, 2)] == ["0", "1"]
+    assert (source.is_drained(), consumer.position(T0)) == (False, 2)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda consumer: consumer.assign([T1]),
+        lambda consumer: consumer.pause([T0]),
+        lambda consumer: consumer.subscriptions.need_offset_reset(T0),
+        lambda consumer: consumer.seek(T0, 1),
+    ],
+    ids=["not_assigned", "paused", "no_position", "another_offset"],
+)
+def test_records_that_are_not_wanted_any_more_are_thrown_away(cluster, change):
+    """Whether they are next in line or not looked at yet; nothing is returned, and none is left."""
+    _, consumer = reader(cluster, T0)
+    change(consumer)
+    source = PartitionRecords(T0, 0, records=records(0, 1, 2))
+    assert consumer.fetcher.drain_records(source, 2) == []
+    assert source.is_drained()
+    consumer.fetcher.completed_fetches.append(completed(T0, 0, 0, 1, 2))
+    assert taken(consumer) == {}
+    assert not consumer.fetcher.has_completed_fetches()
+
+
+# What cannot be read.
+
+
+def test_what_comes_before_a_broken_record_is_returned_first(cluster):
+    """Then each poll raises the same error, until seek() goes past it."""
+    world = cluster()
+    world.send("1", "2", "x", "4")
+    consumer = world.consumer(group_id="", value_deserializer=lambda data: int(data))
+    consumer.assign([T0])
+    consumer.seek(T0, 0)
+    assert world.read(consumer, 2) == [1, 2]
+    for _ in range(2):
+        with pytest.raises(
+            SerializationError, match=r"^the record of t-0 at offset 2 cannot be re"
+        ):
+            consumer.poll(1_000)
+        assert consumer.position(T0) == 2
+    consumer.seek(T0, 3)
+    assert world.read(consumer, 1) == [4]
+
+
+def test_an_error_waits_for_the_records_before_it(cluster):
+    """Those of another partition are returned; the next poll raises."""
+    _, consumer = reader(cluster, T0, T1, auto_offset_reset="none")
+    consumer.fetcher.completed_fetches += [
+        completed(T0, 0, 0),
+        completed(T1, 0, error=Errors.OFFSET_OUT_OF_RANGE),
+    ]
+    assert taken(consumer) == {T0: [0]}
+    with pytest.raises(OffsetOutOfRangeError, match=r"^offset 0 of t-1 is not there"):
+        taken(consumer)
+
+
+# Answers with an error.
+
+
+def test_out_of_range_with_a_policy_is_a_reset(cluster):
+    """The position is found anew, and reading goes on there."""
+    world, consumer = reader(cluster, T0, offset=50, auto_offset_reset="earliest")
+    world.send("a", "b")
+    assert world.read(consumer, 2) == ["a", "b"]
+    resets = [
+        each.offset
+        for each in world.sim.trace.where(kind="position", node="c1")
+        if each.detail["reason"] == "reset"
+    ]
+    assert resets == [None, 0]
+
+
+def test_out_of_range_without_a_policy_is_raised(cluster):
+    """Again and again, until seek() goes to an offset that is there."""
+    world, consumer = reader(cluster, T0, offset=50, auto_offset_reset="none")
+    world.send("a")
+    for _ in range(2):
+        with pytest.raises(
+            OffsetOutOfRangeError, match=r"^offset 50 of t-0 is not there, and auto"
+        ):
+            consumer.poll(1_000)
+    consumer.seek(T0, 0)
+    assert world.read(consumer, 1) == ["a"]
+
+
+def test_out_of_range_at_a_position_of_before_is_no_matter(cluster):
+    """The application has moved on in between."""
+    _, consumer = reader(cluster, T0, auto_offset_reset="none")
+    consumer.fetcher.completed_fetches.append(completed(T0, 50, error=Errors.OFFSET_OUT_OF_RANGE))
+    assert taken(consumer) == {}
+    assert consumer.position(T0) == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "asks"),
+    [
+        (Errors.NOT_LEADER_OR_FOLLOWER, True),
+        (Errors.UNKNOWN_TOPIC_OR_PARTITION, True),
+        (Errors.UNKNOWN_SERVER_ERROR, False),
+    ],
+)
+def test_errors_that_pass_put_the_partition_last(cluster, error, asks):
+    """Metadata is asked for where it may be out of date; the position stays."""
+    _, consumer = reader(cluster, T0, T1)
+    consumer.fetcher.completed_fetches.append(completed(T0, 0, error=error))
+    assert taken(consumer) == {}
+    assert consumer.metadata.update_requested() is asks
+    assert list(consumer.subscriptions.assignment) == [T1, T0]
+    assert consumer.position(T0) == 0
+
+
+def test_an_error_that_no_fetch_has_is_raised(cluster):
+    """The sentence names it."""
+    _, consumer = reader(cluster, T0)
+    consumer.fetcher.completed_fetches.append(completed(T0, 0, error=Errors.INVALID_GROUP_ID))
+    with pytest.raises(IllegalStateError, match=r"^a fetch of t-0 is answered INVALID_GROUP_ID$"):
+        taken(consumer)

@@ -1,0 +1,112 @@
+"""Heartbeats: when one is due, when a session or a poll is overdue; and the process that beats."""
+
+from itertools import pairwise
+
+import pytest
+
+from kafkalearn.consumer.heartbeat import Heartbeat
+from tests.consumer.members import Member, cluster, generations, removed, sent
+
+
+@pytest.fixture
+def heartbeat():
+    """Make the times of a member that joined at 1,000 ms."""
+    made = Heartbeat(
+        session_timeout_ms=10_000,
+        heartbeat_interval_ms=3_000,
+        max_poll_interval_ms=30_000,
+        retry_backoff_ms=100,
+    )
+    made.reset_timeouts(1_000)
+    return made
+
+
+def test_the_first_is_due_an_interval_after_the_join(heartbeat):
+    """And it stays due."""
+    times = [heartbeat.time_to_next_heartbeat(now_ms) for now_ms in (1_000, 3_999, 4_000, 9_000)]
+    assert times == [3_000, 1, 0, 0]
+    assert [heartbeat.should_heartbeat(now_ms) for now_ms in (3_999, 4_000)] == [False, True]
+
+
+def test_the_next_is_due_an_interval_after_the_last_was_sent(heartbeat):
+    """Whenever that was answered."""
+    heartbeat.sent_heartbeat(4_500)
+    heartbeat.receive_heartbeat(6_000)
+    assert heartbeat.time_to_next_heartbeat(6_000) == 1_500
+
+
+def test_after_a_failure_the_next_is_due_sooner(heartbeat):
+    """retry.backoff.ms after the one that failed; once that was sent, the interval holds again."""
+    heartbeat.sent_heartbeat(4_000)
+    heartbeat.fail_heartbeat()
+    assert heartbeat.time_to_next_heartbeat(4_010) == 90
+    heartbeat.sent_heartbeat(4_100)
+    assert heartbeat.time_to_next_heartbeat(4_100) == 3_000
+
+
+def test_a_join_forgets_the_failure(heartbeat):
+    """All times begin anew with it."""
+    heartbeat.fail_heartbeat()
+    heartbeat.reset_timeouts(50_000)
+    assert heartbeat.time_to_next_heartbeat(50_000) == 3_000
+    assert not heartbeat.session_timeout_expired(60_000)
+    assert not heartbeat.poll_timeout_expired(80_000)
+
+
+def test_a_session_ends_after_its_timeout_without_an_answer(heartbeat):
+    """Not in the very ms; sending alone is no answer, and the join counts as one."""
+    heartbeat.sent_heartbeat(9_000)
+    ends = [heartbeat.session_timeout_expired(now_ms) for now_ms in (11_000, 11_001)]
+    assert ends == [False, True]
+    heartbeat.receive_heartbeat(9_002)
+    ends = [heartbeat.session_timeout_expired(now_ms) for now_ms in (19_002, 19_003)]
+    assert ends == [False, True]
+
+
+def test_a_poll_is_overdue_after_its_interval(heartbeat):
+    """Not in the very ms; heartbeats do not count as polls."""
+    heartbeat.poll(2_000)
+    heartbeat.receive_heartbeat(30_000)
+    late = [heartbeat.poll_timeout_expired(now_ms) for now_ms in (32_000, 32_001)]
+    assert late == [False, True]
+
+
+def test_the_next_expiry_is_the_first_ms_that_is_late(heartbeat):
+    """Of session or poll, whichever ends first; 0 once one has."""
+    assert heartbeat.time_to_next_expiry(1_000) == 10_001
+    heartbeat.receive_heartbeat(25_000)
+    assert heartbeat.time_to_next_expiry(25_000) == 6_001
+    assert heartbeat.time_to_next_expiry(99_000) == 0
+
+
+# The process that beats.
+
+
+def test_a_busy_member_keeps_beating_until_the_poll_is_overdue():
+    """Every interval, without any poll; then it leaves by itself, and beats no more."""
+    sim = cluster()
+    member = Member(sim, "c1", max_poll_interval_ms=20_000)
+    sim.run_until(sim.now_ms + 5_000)
+    member.busy_ms = 60_000
+    sim.run_until(sim.now_ms + 60_000)
+    left = sent(sim, "c1", "LeaveGroup")
+    assert len(left) == 1
+    beats = [time_ms for time_ms, _ in sent(sim, "c1", "Heartbeat")]
+    assert {late - early for early, late in pairwise(beats)} == {3_000}
+    assert beats[-1] < left[0][0] <= beats[-1] + 3_000
+    assert [client for _, client, _ in removed(sim)] == ["c1"]
+    sim.dispose()
+
+
+def test_a_closed_consumer_beats_no_more():
+    """The process ends with it."""
+    sim = cluster()
+    member = Member(sim, "c1")
+    sim.run_until(sim.now_ms + 5_000)
+    assert len(generations(sim)) == 1
+    member.close()
+    sim.run_until(sim.now_ms + 1_000)
+    closed_ms = sim.now_ms
+    sim.run_until(closed_ms + 20_000)
+    assert sent(sim, "c1", "Heartbeat", since_ms=closed_ms) == []
+    sim.dispose()

@@ -1,0 +1,113 @@
+"""wakeup(), and who may use a consumer: one process at a time, until it is closed."""
+
+import pytest
+
+from kafkalearn.errors import (
+    ConcurrentModificationError,
+    IllegalArgumentError,
+    IllegalStateError,
+    WakeupError,
+)
+
+
+def test_wakeup_ends_the_poll_that_waits(cluster):
+    """At once; the next poll is as any other."""
+    world = cluster()
+    consumer = world.member()
+    began_ms = world.sim.now_ms
+    world.sim.loop.call_at(began_ms + 50, consumer.wakeup)
+    with pytest.raises(WakeupError):
+        consumer.poll(10_000)
+    assert world.sim.now_ms == began_ms + 50
+    world.send("a")
+    assert world.read(consumer, 1) == ["a"]
+
+
+def test_wakeup_is_remembered_for_the_next_poll(cluster):
+    """Two of them raise once."""
+    world = cluster()
+    consumer = world.member()
+    consumer.wakeup()
+    consumer.wakeup()
+    began_ms = world.sim.now_ms
+    with pytest.raises(WakeupError):
+        consumer.poll(10_000)
+    assert world.sim.now_ms == began_ms
+    assert consumer.poll(100).is_empty()
+
+
+def test_wakeup_does_not_disturb_a_close(cluster):
+    """It ends in order, with its commit and its leave; it used to wait for ever."""
+    world = cluster()
+    world.send("a")
+    consumer = world.member(enable_auto_commit=True)
+    assert world.read(consumer, 1) == ["a"]
+    began_ms = world.sim.now_ms
+    consumer.wakeup()
+    consumer.close()
+    assert world.sim.now_ms - began_ms < 100
+    assert world.ask() == 1
+    assert len(world.sent("LeaveGroup")) == 1
+
+
+def test_a_second_process_is_refused(cluster):
+    """The sentence names both; wakeup() alone is allowed, and the first goes on undisturbed."""
+    world = cluster()
+    consumer = world.member()
+    refused, ended = [], []
+
+    def poll():
+        try:
+            consumer.poll(1_000)
+        except WakeupError:
+            ended.append(world.sim.now_ms)
+
+    def disturb():
+        for call in (lambda: consumer.poll(0), consumer.commit_sync, consumer.close):
+            with pytest.raises(ConcurrentModificationError, match="is using") as caught:
+                call()
+            refused.append(str(caught.value))
+        consumer.wakeup()
+
+    world.sim.spawn(poll, node="c1", name="poll loop")
+    world.sim.sleep(10)
+    began_ms = world.sim.now_ms
+    world.sim.spawn(disturb, node="c1", name="other")
+    world.sim.sleep(100)
+    assert len(refused) == 3
+    assert refused[0].startswith("other of c1 uses a consumer that poll loop of c1 is using")
+    assert ended == [began_ms]
+    assert consumer.poll(0).is_empty()
+
+
+def test_a_closed_consumer_is_refused(cluster):
+    """Any call but a second close; it says so."""
+    world = cluster()
+    consumer = world.member()
+    consumer.close()
+    consumer.close()
+    assert repr(consumer) == "<KafkaConsumer c1 of group g, closed>"
+    for call in (lambda: consumer.poll(0), lambda: consumer.subscribe(["t"]), consumer.commit_sync):
+        with pytest.raises(
+            IllegalStateError, match=r"^the consumer c1 has been closed: make a new"
+        ):
+            call()
+
+
+@pytest.mark.parametrize("timeout_ms", [-1, True, 1.5, None])
+def test_a_close_takes_ms(cluster, timeout_ms):
+    """Anything else is refused, and the consumer can still be used."""
+    consumer = cluster().member()
+    with pytest.raises(IllegalArgumentError, match=r"^timeout_ms is "):
+        consumer.close(timeout_ms)
+    assert consumer.poll(0).is_empty()
+
+
+def test_leaving_the_with_block_closes(cluster):
+    """Also when it is left by an error."""
+    world = cluster()
+    consumer = world.member()
+    with pytest.raises(LookupError), consumer:
+        raise LookupError
+    assert "closed" in repr(consumer)
+    assert len(world.sent("LeaveGroup")) == 1
