@@ -126,6 +126,8 @@ def _checked(each: Field[Any], value: object, release: Release) -> object:
     if value is None and wanted is not each.type:
         return value
     if get_origin(wanted) is tuple:
+        if isinstance(value, str) and value:
+            value = tuple(part.strip() for part in value.split(","))
         if isinstance(value, list | tuple) and value:
             return tuple(value)
         raise ConfigError(f"{each.name} is {value!r}: a list that is not empty is allowed")

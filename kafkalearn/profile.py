@@ -94,6 +94,14 @@ class KafkaProfile:
     group_id_is_optional: bool = True
     """Without a group id a consumer commits nothing by itself, and what needs a group is refused
     before anything is sent (2.2, KIP-289)."""
+    found_coordinator_keeps_poll_timer: bool = True
+    """Finding the coordinator does not count as a poll; before, it started the time of
+    max.poll.interval.ms anew (2.3)."""
+    auto_commit_finds_coordinator: bool = True
+    """An automatic commit that is due looks an unknown coordinator up; before, it waited until
+    something else had, which a consumer that uses assign() never does (2.3)."""
+    poll_heartbeat_first: bool = True
+    """A poll counts from its beginning, not only once the member has joined (2.4)."""
     incremental_rebalance: bool = True
     """Assignors may be cooperative; listeners hear of lost partitions, are not called with nothing
     before the first join, and what they raise reaches the caller of poll (2.4, KIP-429)."""
@@ -164,6 +172,7 @@ KAFKA_2_3 = replace(
     commit_checks_member_first=False,
     batch_leave=False,
     describe_tells_instances=False,
+    poll_heartbeat_first=False,
     incremental_rebalance=False,
     commit_keeps_generation=False,
     null_key_partitioner="round_robin_per_topic",
@@ -183,6 +192,8 @@ KAFKA_1_0 = replace(
     static_members=False,
     dead_group_moves=False,
     completing_checks_generation=False,
+    found_coordinator_keeps_poll_timer=False,
+    auto_commit_finds_coordinator=False,
     poll_timeout_bounds_join=False,
     group_id_is_optional=False,
     unknown_partition_is_awaited=False,
@@ -207,6 +218,7 @@ def profile_of(name: str | KafkaProfile) -> KafkaProfile:
     """Find a profile by its release, as in ``1.0``; ConfigError names those there are."""
     if isinstance(name, KafkaProfile):
         return name
-    if name not in PROFILES:
-        raise ConfigError(f"profile is {name!r}: one of {', '.join(PROFILES)} is allowed")
+    if not isinstance(name, str) or name not in PROFILES:
+        as_text = "" if isinstance(name, str) else ", as text"
+        raise ConfigError(f"profile is {name!r}: one of {', '.join(PROFILES)} is allowed{as_text}")
     return PROFILES[name]

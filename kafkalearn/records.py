@@ -47,6 +47,10 @@ class OffsetAndMetadata:
             raise IllegalArgumentError(
                 f"the offset to commit is {_short(self.offset)}: a whole number from 0 is allowed"
             )
+        if not isinstance(self.metadata, str):
+            raise IllegalArgumentError(
+                f"the metadata of an offset is {_short(self.metadata)}: text is allowed"
+            )
 
 
 class OffsetAndTimestamp(NamedTuple):

@@ -9,6 +9,7 @@ from kafkalearn.engine.event_loop import EventLoop
 from kafkalearn.engine.network import Network
 from kafkalearn.engine.node import Node
 from kafkalearn.engine.process import Processes
+from kafkalearn.errors import IllegalStateError
 from kafkalearn.profile import KafkaProfile
 
 
@@ -37,6 +38,26 @@ class ClientContext:
     def now_ms(self) -> int:
         """The virtual time."""
         return self.loop.now_ms
+
+    def check_usable(self, what: str, *, is_closed: bool) -> None:
+        """IllegalStateError if the client, a `what`, is closed, or is there no more."""
+        name = self.node.name
+        if self.loop.broken:
+            raise IllegalStateError(f"{self.loop.broken}: this {what} is gone")
+        if is_closed:
+            raise IllegalStateError(f"the {what} {name} has been closed: make a new one")
+        if not self.node.alive:
+            raise IllegalStateError(f"{name} has crashed: its {what} is gone, make a new one")
+
+    def on_crash(self, callback: Callable[[], object]) -> None:
+        """Call back when the machine crashes, for callers that are no processes of it."""
+        node = self.node
+        self.processes.on_kill.append(lambda killed: killed is node and callback())
+
+    def wait_until_thawed(self) -> None:
+        """Let a caller that is no process of this machine wait while the machine stands still."""
+        if self.node.frozen_until_ms > self.loop.now_ms:
+            self.processes.sleep(self.node.frozen_until_ms - self.loop.now_ms)
 
     def warn(self, message: str) -> None:
         """Note what Kafka's client would only log."""

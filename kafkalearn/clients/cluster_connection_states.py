@@ -59,6 +59,20 @@ class ClusterConnectionStates:
         """Whether any connection stands."""
         return any(state.connection is not None for state in self.states.values())
 
+    def overdue(self, now_ms: int) -> list[Connection]:
+        """List the connections on which an answer should have come by now."""
+        return [
+            state.connection
+            for state in self.states.values()
+            if state.connection is not None
+            and any(due_ms <= now_ms for due_ms, _ in state.in_flight.values())
+        ]
+
+    def next_expiry_ms(self, never_ms: int) -> int:
+        """When the next answer is overdue; `never_ms` if none is awaited."""
+        due = (ms for state in self.states.values() for ms, _ in state.in_flight.values())
+        return min(due, default=never_ms)
+
     def disconnected(self, state: ConnectionState, now_ms: int) -> list[OnComplete]:
         """Note that a connection ended; give whom to tell that no answer comes."""
         waited = [told for _, told in state.in_flight.values()]

@@ -70,7 +70,7 @@ class Metadata:
         """Ask about one more topic."""
         if topic not in self.topics:
             self.topics[topic] = None
-            self.request_update_for_new_topics()
+            self._request_update_for_new_topics()
 
     def set_topics(self, topics: Iterable[str]) -> None:
         """Ask about these topics from now on."""
@@ -78,7 +78,7 @@ class Metadata:
         is_new = not wanted.keys() <= self.topics.keys()
         self.topics = wanted
         if is_new:
-            self.request_update_for_new_topics()
+            self._request_update_for_new_topics()
 
     def new_request(self) -> MetadataRequest:
         """Make the question that is to be asked."""
@@ -128,7 +128,7 @@ class Metadata:
             expiry_ms = self._last_successful_refresh_ms + self._metadata_expire_ms
             self.due_ms = max(self.due_ms, expiry_ms)
 
-    def request_update_for_new_topics(self) -> None:
+    def _request_update_for_new_topics(self) -> None:
         # New topics need not wait for the back-off: the last answer was not about them.
         self._last_refresh_ms = -self._refresh_backoff_ms
         self.request_update()

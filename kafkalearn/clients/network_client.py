@@ -59,6 +59,8 @@ class NetworkClient:
         self._expiry_ms = NEVER_MS  # before this no request can have timed out
         self._in_flight_count = 0
         self._metadata_fetch_in_progress = False
+        self._is_closed = False
+        context.on_crash(self._inbox.arrived.fire)
 
     # Connections.
 
@@ -106,7 +108,8 @@ class NetworkClient:
         return best
 
     def close(self) -> None:
-        """Close all connections. What is in flight is never answered."""
+        """Close all connections. What is in flight is never answered, and nobody may poll."""
+        self._is_closed = True
         for state in self._states.values():
             if state.connection is not None:
                 state.connection.close()
@@ -151,6 +154,7 @@ class NetworkClient:
 
     def poll(self, timeout_ms: int) -> None:
         """Wait for something to come back, and complete what did; also what ended or timed out."""
+        self._context.check_usable("client", is_closed=self._is_closed)
         inbox = self._inbox
         if self._closed:  # while nobody polled
             self._handle_disconnections()
@@ -212,19 +216,12 @@ class NetworkClient:
 
     def _handle_timed_out_requests(self, now_ms: int) -> None:
         """Break each connection on which an answer is overdue."""
-        late = [
-            state
-            for state in self._states.values()
-            if any(due_ms <= now_ms for due_ms, _ in state.in_flight.values())
-        ]
-        for state in late:
-            if state.connection is not None:
-                state.connection.close()
-                self._closed.append(state.connection)
-        if late:
+        for connection in self._connections.overdue(now_ms):
+            connection.close()
+            self._closed.append(connection)
+        if self._closed:
             self._handle_disconnections()
-        due = (ms for state in self._states.values() for ms, _ in state.in_flight.values())
-        self._expiry_ms = min(due, default=NEVER_MS)
+        self._expiry_ms = self._connections.next_expiry_ms(NEVER_MS)
 
     def _drop(self, connection: Connection) -> list[OnComplete]:
         """Forget a connection that ended; give whom to tell."""

@@ -59,9 +59,12 @@ def serialize(serializer: Serializer, value: object, *, what: str) -> bytes | No
     if value is None:
         return None
     try:
-        return serializer(value)
+        data = serializer(value)
+        if data is not None and not isinstance(data, bytes):
+            raise TypeError(f"the serializer made a {type(data).__name__} of it, not bytes")
     except Exception as error:
         raise SerializationError(f"{what} is {value!r:.80}: {error}") from error
+    return data
 
 
 def _find(setting: object, key: str, suffix: str, *, which: int) -> Any:

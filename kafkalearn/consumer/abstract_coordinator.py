@@ -14,7 +14,7 @@ from kafkalearn.clients.request_future import RequestFuture
 from kafkalearn.consumer.consumer_parts import ConsumerParts
 from kafkalearn.consumer.group_membership import GroupMembership
 from kafkalearn.consumer.heartbeat_thread import HeartbeatThread
-from kafkalearn.consumer.member_state import NO_GENERATION, Generation, MemberState
+from kafkalearn.consumer.member_state import Generation, MemberState
 from kafkalearn.errors import (
     IllegalGenerationError,
     MemberIdRequiredError,
@@ -35,7 +35,6 @@ class AbstractCoordinator(GroupMembership):
 
     def __init__(self, parts: ConsumerParts) -> None:
         super().__init__(parts)
-        self._needs_join_prepare = True
         self._join_future: RequestFuture[str] | None = None
 
     @abstractmethod
@@ -101,10 +100,6 @@ class AbstractCoordinator(GroupMembership):
             if not self.client.poll_future(future, deadline_ms - self.context.now_ms):
                 return False
             if future.succeeded():
-                if self.generation is NO_GENERATION:
-                    # The heartbeats left the group while the assignment was on its way.
-                    self._join_future = None
-                    continue
                 self.on_join_complete(self.generation, future.value())
                 self._join_future = None
                 self._needs_join_prepare = True
@@ -146,6 +141,7 @@ class AbstractCoordinator(GroupMembership):
             self.heartbeat_thread.enable()
 
     def _on_join_failed(self, error: Exception) -> None:
+        self.rejoin_needed = True  # whatever asked for it; up to 2.4 Kafka may forget it here
         self.set_state(MemberState.UNJOINED, str(error))
 
     def _start_heartbeat_thread_if_needed(self) -> None:

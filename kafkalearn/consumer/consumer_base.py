@@ -23,7 +23,6 @@ from kafkalearn.consumer.subscription_state import OffsetResetStrategy, Subscrip
 from kafkalearn.errors import (
     ConcurrentModificationError,
     ConfigError,
-    IllegalStateError,
     InvalidGroupIdError,
 )
 from kafkalearn.profile import KafkaProfile
@@ -34,6 +33,7 @@ class ConsumerBase:
     """The parts of a consumer.
 
     subscriptions, coordinator, fetcher, client, interceptors: as in Java; for reading.
+    is_closed: whether close() has been called, and is over.
     """
 
     def __init__(
@@ -68,23 +68,15 @@ class ConsumerBase:
         )
         self.coordinator = ConsumerCoordinator(parts, assignors)
         self.fetcher = Fetcher(parts)
-        self._closed = False
+        self.is_closed = self._closing = False
         self._exclusive = _Exclusive(self)
 
     def __repr__(self) -> str:
         """Name its node and its group."""
         group = f" of group {self.config.group_id}" if self.config.group_id else ""
         return (
-            f"<KafkaConsumer {self.context.node.name}{group}{', closed' if self._closed else ''}>"
+            f"<KafkaConsumer {self.context.node.name}{group}{', closed' if self.is_closed else ''}>"
         )
-
-    def check_usable(self) -> None:
-        """IllegalStateError if the consumer is closed, or its machine is down."""
-        name = self.context.node.name
-        if self._closed:
-            raise IllegalStateError(f"the consumer {name} has been closed: make a new one")
-        if not self.context.node.alive:
-            raise IllegalStateError(f"{name} has crashed: its consumer is gone, make a new one")
 
     def check_group_id(self) -> None:
         """InvalidGroupIdError if there is none (2.2; before, the broker refuses it)."""
@@ -145,7 +137,7 @@ class _Exclusive:
 
     def __enter__(self) -> None:
         consumer = self._consumer
-        consumer.check_usable()
+        consumer.context.check_usable("consumer", is_closed=consumer.is_closed)
         caller = consumer.context.processes.current() or "the main program"
         if self._depth and caller is not self._owner:
             raise ConcurrentModificationError(

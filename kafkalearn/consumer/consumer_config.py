@@ -24,7 +24,8 @@ class ConsumerConfig:
     client_id: by default the name of the consumer's node.
     enable_auto_commit: by default True where there is a group id.
     partition_assignment_strategy: names (``range``), Java's classes (``RangeAssignor``) or objects
-    that have a `name` and `assign`; preferred first.
+    of classes derived from PartitionAssignor; preferred first.
+    retry_backoff_ms, heartbeat_interval_ms, auto_commit_interval_ms: 0 counts as 1.
     key_deserializer, value_deserializer: a function from bytes, or the name of Java's class.
     interceptor_classes: objects with `on_consume(records)` and `on_commit(offsets)`.
     """
@@ -84,6 +85,13 @@ def consumer_config(
         )
     if not profile.poll_timeout_bounds_join:
         _check_request_timeout(config)
+    # No code runs in no time: with 0 a loop would never let the clock go on.
+    config = replace(
+        config,
+        retry_backoff_ms=max(1, config.retry_backoff_ms),
+        heartbeat_interval_ms=max(1, config.heartbeat_interval_ms),
+        auto_commit_interval_ms=max(1, config.auto_commit_interval_ms),
+    )
     needs_group_id = profile.group_id_is_optional and not config.group_id
     if config.enable_auto_commit and needs_group_id:
         raise ConfigError("enable_auto_commit is True: without a group_id only False is allowed")

@@ -3,6 +3,8 @@
 Source: documents 001 and 004;
 org.apache.kafka.clients.consumer.internals.ConsumerCoordinator (1.0.2; 2.4.0 where partitions are
 revoked one by one).
+Differs from Kafka: the commit before a rebalance may take longer than a poll(timedelta) allows, as
+in Kafka before 3.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,6 +14,7 @@ from kafkalearn.clients.metadata import Metadata
 from kafkalearn.clients.network_client import NEVER_MS
 from kafkalearn.consumer.consumer_parts import ConsumerParts
 from kafkalearn.consumer.consumer_protocol import (
+    checked_assignment,
     deserialize_assignment,
     deserialize_subscription,
     serialize_assignment,
@@ -54,12 +57,15 @@ class ConsumerCoordinator(PartitionHandover):
         deadline_ms = now_ms + timeout_ms
         self.invoke_completed_offset_commit_callbacks()
         if self.subscriptions.partitions_auto_assigned():
+            counts_first = self.context.profile.poll_heartbeat_first
+            if counts_first:
+                self.poll_heartbeat(now_ms)
             if self.coordinator_unknown():
-                self._record_step("ensure_coordinator_ready")
+                self.record_step("ensure_coordinator_ready")
                 if not self.ensure_coordinator_ready(timeout_ms):
                     return False
             if self.need_rejoin() or self.rejoin_incomplete():
-                self._record_step("ensure_active_group")
+                self.record_step("ensure_active_group")
                 left_ms = deadline_ms - self.context.now_ms
                 # A pattern is matched at least once before the first join.
                 has_pattern = self.subscriptions.has_pattern_subscription()
@@ -67,7 +73,8 @@ class ConsumerCoordinator(PartitionHandover):
                     return False
                 if not self.ensure_active_group(deadline_ms - self.context.now_ms):
                     return False
-            self.poll_heartbeat(self.context.now_ms)
+            if not counts_first:
+                self.poll_heartbeat(self.context.now_ms)
         elif self._cluster_metadata.update_requested() and not self.client.has_ready_nodes():
             # No broker can be reached: wait here, or a poll would return at once again and again.
             updated = self.client.await_metadata_update(timeout_ms)
@@ -87,21 +94,17 @@ class ConsumerCoordinator(PartitionHandover):
         """Whether to join again: topics or subscription changed, or the coordinator says so."""
         if not self.subscriptions.partitions_auto_assigned():
             return False
-        return (
-            self.assignment_snapshot not in (None, self.metadata_snapshot)
-            or self._joined_subscription not in (None, self.subscriptions.subscription)
-            or super().need_rejoin()
-        )
+        subscription = self.subscriptions.subscription
+        snapshot, joined = self.assignment_snapshot, self._joined_subscription
+        has_changed = snapshot not in (None, self.metadata_snapshot)
+        return has_changed or joined not in (None, subscription) or super().need_rejoin()
 
     def update_pattern_subscription(self, metadata: Metadata) -> None:
         """Subscribe to the topics that match the pattern now; the cluster's own do not count."""
         subscriptions = self.subscriptions
         hidden = metadata.internal_topics if self.config.exclude_internal_topics else ()
-        subscriptions.subscribe_from_pattern(
-            topic
-            for topic in metadata.partition_counts
-            if topic not in hidden and subscriptions.matches_subscribed_pattern(topic)
-        )
+        seen = (topic for topic in metadata.partition_counts if topic not in hidden)
+        subscriptions.subscribe_from_pattern(filter(subscriptions.matches_subscribed_pattern, seen))
         metadata.set_topics(subscriptions.group_subscription)
 
     def close(self, timeout_ms: int) -> None:
@@ -135,7 +138,6 @@ class ConsumerCoordinator(PartitionHandover):
             if assignor.reads_claims:
                 claims = self._last_assignment
                 if assignor.rebalance_protocol == "cooperative":
-                    # What it still has: nothing, if an eager assignor is offered, too.
                     claims = self.subscriptions.assigned_partitions(), claims[1]
             text = serialize_subscription(Subscription(topics, *claims))
             offered.append(JoinGroupRequestProtocol(assignor.name, text))
@@ -151,17 +153,13 @@ class ConsumerCoordinator(PartitionHandover):
             for each in members
         }
         topics = {topic for each in subscriptions.values() for topic in each.topics}
-        before = self.subscriptions.group_subscription
         self.subscriptions.group_subscribe(topics)
         self._cluster_metadata.set_topics(self.subscriptions.group_subscription)
-        if self.subscriptions.group_subscription != before:
-            # The snapshot may be of its own topics, though metadata has the others' as well.
-            self._cluster_metadata.request_update_for_new_topics()
         self.client.ensure_fresh_metadata()
+        self._on_metadata_update(self._cluster_metadata)  # so that the snapshot has all topics
         self._is_leader = True
-        counts = self._cluster_metadata.partition_counts
-        known = {topic: counts[topic] for topic in sorted(topics) if topic in counts}
-        assignment = assignor.assign(known, subscriptions)
+        known = {topic: count for topic, count in self.metadata_snapshot.items() if topic in topics}
+        assignment = checked_assignment(assignor.name, assignor.assign(known, subscriptions))
         self.assignment_snapshot = self.metadata_snapshot
         return {member: serialize_assignment(given) for member, given in assignment.items()}
 
@@ -207,7 +205,8 @@ class ConsumerCoordinator(PartitionHandover):
         self._obey_leader(assigned)
         subscriptions.assign_from_subscribed(assigned)
         self._cluster_metadata.set_topics(subscriptions.group_subscription)
-        self.client.ensure_fresh_metadata()
+        if not self.context.profile.incremental_rebalance:
+            self.client.ensure_fresh_metadata()
         self._last_assignment = assigned, generation.generation_id
         now_ms = self.context.now_ms
         self.next_auto_commit_deadline_ms = now_ms + self.config.auto_commit_interval_ms
@@ -249,7 +248,3 @@ class ConsumerCoordinator(PartitionHandover):
                 topics = {*self.subscriptions.subscription, *joined}
                 self.subscriptions.subscribe_from_pattern(topics)
                 self._joined_subscription = tuple(sorted(joined))
-
-    def _record_step(self, step: str) -> None:
-        now_ms = self.context.now_ms
-        self.context.record("poll", now_ms, group_id=self.group_id, detail={"step": step})

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from kafkalearn.clients.network_client import NEVER_MS
 from kafkalearn.consumer.consumer_base import ConsumerBase
-from kafkalearn.consumer.partition_states import check_partition
+from kafkalearn.consumer.partition_states import check_partition, check_partitions
 from kafkalearn.consumer.subscription_state import OffsetResetStrategy
 from kafkalearn.errors import IllegalArgumentError, IllegalStateError, KafkaTimeoutError
 from kafkalearn.protocol.fetch import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
@@ -26,7 +26,7 @@ class ConsumerPositions(ConsumerBase):
     def seek(self, partition: TopicPartition, offset: int) -> None:
         """Read on from `offset` at the next poll; IllegalStateError if it is not assigned."""
         with self._exclusive:
-            self.subscriptions.seek(partition, offset)
+            self.subscriptions.seek(check_partition(partition), offset)
 
     def seek_to_beginning(self, partitions: Partitions = ()) -> None:
         """Read on from the first offset there is then; without arguments in all partitions."""
@@ -105,7 +105,8 @@ class ConsumerPositions(ConsumerBase):
                 raise IllegalArgumentError(
                     f"timestamps is {timestamps!r}: a dict of TopicPartition to ms is allowed"
                 )
-            wanted = {check_partition(each): time for each, time in timestamps.items()}
+            checked = {check_partition(each): time for each, time in timestamps.items()}
+            wanted = dict(sorted(checked.items()))
             for each, time in wanted.items():
                 if type(time) is not int or time < 0:
                     raise IllegalArgumentError(f"the time for {each} is {time!r}: ms from 0 on")
@@ -139,18 +140,14 @@ class ConsumerPositions(ConsumerBase):
 
     def _assigned(self, partitions: Partitions) -> list[TopicPartition]:
         """Check all before anything is changed."""
-        if isinstance(partitions, TopicPartition) or not isinstance(partitions, Iterable):
-            raise IllegalArgumentError(
-                f"partitions is {partitions!r}: a list of TopicPartition is allowed"
-            )
-        wanted = list(partitions)
+        wanted = list(check_partitions(partitions))
         for each in wanted:
             self.subscriptions.committed(each)  # IllegalStateError if it is not assigned
         return wanted
 
     def _offsets_at(self, partitions: Partitions, timestamp: int) -> dict[TopicPartition, int]:
         with self._exclusive:
-            wanted = dict.fromkeys(map(check_partition, partitions), timestamp)
+            wanted = dict.fromkeys(check_partitions(partitions), timestamp)
             timeout_ms = self.api_timeout_ms(self.config.request_timeout_ms)
             found = self.fetcher.offsets_by_times(wanted, timeout_ms)
             return {each: found[each].offset for each in wanted}

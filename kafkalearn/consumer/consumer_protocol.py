@@ -5,8 +5,11 @@ Source: org.apache.kafka.clients.consumer.internals.ConsumerProtocol (3.9), wher
 
 import json
 from collections.abc import Iterable, Mapping
+from reprlib import repr as short
 from typing import Any
 
+from kafkalearn.consumer.partition_states import check_partitions
+from kafkalearn.errors import IllegalArgumentError, KafkaError
 from kafkalearn.records import Subscription, TopicPartition
 
 
@@ -35,6 +38,19 @@ def serialize_assignment(partitions: Iterable[TopicPartition]) -> str:
     """Write what a member is given; '' for nothing."""
     topics = by_topic(partitions)
     return json.dumps(topics) if topics else ""
+
+
+def checked_assignment(assignor: str, assignment: object) -> dict[str, tuple[TopicPartition, ...]]:
+    """Give back what an assignor made; IllegalArgumentError names it if that is no assignment."""
+    if not isinstance(assignment, Mapping) or not all(isinstance(each, str) for each in assignment):
+        raise IllegalArgumentError(
+            f"the assignor {assignor} gave {short(assignment)}: a dict of member id to a list of "
+            "TopicPartition is allowed"
+        )
+    try:
+        return {member: check_partitions(given) for member, given in assignment.items()}
+    except KafkaError as error:
+        raise IllegalArgumentError(f"the assignor {assignor} gave a member this: {error}") from None
 
 
 def deserialize_assignment(text: str) -> list[TopicPartition]:

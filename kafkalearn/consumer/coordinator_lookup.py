@@ -128,7 +128,10 @@ class CoordinatorLookup:
             if response.error_code is Errors.NONE:
                 self.coordinator = coordinator_connection(response.node)
                 self.client.try_connect(self.coordinator)
-                self.heartbeat.reset_timeouts(self.context.now_ms)
+                if self.context.profile.found_coordinator_keeps_poll_timer:
+                    self.heartbeat.reset_session_timeout(self.context.now_ms)
+                else:
+                    self.heartbeat.reset_timeouts(self.context.now_ms)
                 found.complete(None)
             else:
                 found.raise_error(response.error_code.exception())

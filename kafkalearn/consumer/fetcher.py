@@ -2,7 +2,8 @@
 
 Source: document 004, "Fetch拉取消息"; Fetcher (1.0.2) in org.apache.kafka.clients.
 consumer.internals. The documents print 0.10.1, whose names are kept.
-Differs from Kafka: no metrics.
+Differs from Kafka: no metrics; what was fetched of a partition that is paused then is thrown away
+and fetched again, as it was before 2.4.
 """
 
 from collections import deque

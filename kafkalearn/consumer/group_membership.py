@@ -26,6 +26,13 @@ from kafkalearn.protocol.group import (
     SyncGroupResponse,
 )
 
+_HINTS = {
+    Errors.INVALID_GROUP_ID: "give the consumer a group_id",
+    Errors.INVALID_SESSION_TIMEOUT: "session_timeout_ms is {config.session_timeout_ms}, and the "
+    "brokers allow group_min_session_timeout_ms to group_max_session_timeout_ms",
+    Errors.INCONSISTENT_GROUP_PROTOCOL: "partition_assignment_strategy is "
+    "{config.partition_assignment_strategy}, and no assignor of these suits all members",
+}
 _JOIN_GROUP_TIMEOUT_LAPSE_MS = 5000  # AbstractCoordinator.JOIN_GROUP_TIMEOUT_LAPSE (2.0)
 
 
@@ -43,6 +50,7 @@ class GroupMembership(CoordinatorLookup, ABC):
         self.generation = NO_GENERATION
         self.heartbeat_thread: HeartbeatThread | None = None
         self.rejoin_needed = True
+        self._needs_join_prepare = True
 
     @abstractmethod
     def metadata(self) -> tuple[JoinGroupRequestProtocol, ...]:
@@ -62,6 +70,8 @@ class GroupMembership(CoordinatorLookup, ABC):
         """Be nobody: the next join is that of a new member."""
         self.generation = NO_GENERATION
         self.rejoin_needed = True
+        if self.context.profile.incremental_rebalance:
+            self._needs_join_prepare = True  # what it kept is lost, also during a join (3.0)
         self.set_state(MemberState.UNJOINED, reason)
 
     def current_generation(self) -> Generation | None:
@@ -99,7 +109,9 @@ class GroupMembership(CoordinatorLookup, ABC):
             self.reset_generation(f"{api}: {error.name}")
         elif error is Errors.REBALANCE_IN_PROGRESS:
             self.request_rejoin()
-        return error.exception(f"{api} of group {self.group_id!r} is answered {error.name}")
+        hint = _HINTS.get(error, "")
+        said = f"{api} of group {self.group_id!r} is answered {error.name}"
+        return error.exception(f"{said}: {hint.format(config=self.config)}" if hint else said)
 
     def _send_join_group_request(self) -> RequestFuture[str]:
         request = JoinGroupRequest(
@@ -141,15 +153,14 @@ class GroupMembership(CoordinatorLookup, ABC):
         future.raise_error(self.react(error, "JoinGroup"))
 
     def _on_join_leader(self, response: JoinGroupResponse) -> RequestFuture[str]:
-        if response.skip_assignment:
-            return self._send_sync_group_request({})
         try:
             assignments = self.perform_assignment(
                 response.leader, response.protocol_name, members=response.members
             )
         except Exception as error:
             return RequestFuture.failure(error)
-        return self._send_sync_group_request(assignments)
+        # A static leader that restarted watches the topics again, but must not assign (3.2).
+        return self._send_sync_group_request({} if response.skip_assignment else assignments)
 
     def _on_join_follower(self) -> RequestFuture[str]:
         return self._send_sync_group_request({})
@@ -168,6 +179,10 @@ class GroupMembership(CoordinatorLookup, ABC):
         return self.send_to_coordinator(request, self._handle_sync_group)
 
     def _handle_sync_group(self, response: SyncGroupResponse, future: RequestFuture[str]) -> None:
+        if self.generation is NO_GENERATION:
+            # The member has left since, by itself or with the help of its heartbeats.
+            future.raise_error(UnjoinedGroupError("the group was left before the assignment came"))
+            return
         if response.error_code is Errors.NONE:
             future.complete(response.assignment)
             return

@@ -53,7 +53,12 @@ class Heartbeat:
 
     def reset_timeouts(self, now_ms: int) -> None:
         """Begin anew, as after a join."""
-        self._last_reset_ms = self._last_poll_ms = now_ms
+        self.reset_session_timeout(now_ms)
+        self._last_poll_ms = now_ms
+
+    def reset_session_timeout(self, now_ms: int) -> None:
+        """Begin the session anew."""
+        self._last_reset_ms = now_ms
         self._failed = False
 
     def should_heartbeat(self, now_ms: int) -> bool:

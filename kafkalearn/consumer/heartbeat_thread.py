@@ -4,7 +4,7 @@ It sleeps until a heartbeat or a deadline is due. While a request to the coordin
 answer, it also looks every retry.backoff.ms, as the application may be too busy to poll.
 
 Source: document 004; AbstractCoordinator.HeartbeatThread (1.0.2). Kafka's looks every
-retry.backoff.ms always, which nobody can tell from outside.
+retry.backoff.ms always, so that it also asks for metadata when the application is busy for long.
 """
 
 from typing import TYPE_CHECKING

@@ -16,7 +16,8 @@ from kafkalearn.consumer.consumer_records import ConsumerRecords
 from kafkalearn.consumer.fetcher import Fetched
 from kafkalearn.consumer.offset_commits import OffsetCommitCallback
 from kafkalearn.consumer.offset_requests import Offsets
-from kafkalearn.consumer.partition_states import check_partition
+from kafkalearn.consumer.partition_states import check_partition, check_partitions
+from kafkalearn.consumer.subscription_state import check_topics
 from kafkalearn.errors import IllegalArgumentError, IllegalStateError, KafkaTimeoutError
 from kafkalearn.records import OffsetAndMetadata, TopicPartition
 
@@ -39,12 +40,12 @@ class KafkaConsumer(ConsumerPositions):
     ) -> None:
         """Read these topics, or those whose whole name matches, as a member of the group.
 
-        It replaces what was subscribed to before; no topics at all is unsubscribe(). The next poll
-        joins. IllegalStateError while assign() or the other kind of subscribe() holds.
+        It replaces what was subscribed to before; none is unsubscribe(). The next poll joins.
+        IllegalStateError while assign() or the other kind of subscribe() holds.
         """
         with self._exclusive:
             self.check_group_id()
-            told = ConsumerRebalanceListener() if listener is None else listener
+            told = listener or ConsumerRebalanceListener()
             if (topics is None) == (pattern is None):
                 raise IllegalArgumentError("subscribe to topics or to a pattern: one of the two")
             if pattern is not None:
@@ -53,11 +54,11 @@ class KafkaConsumer(ConsumerPositions):
                 self.coordinator.update_pattern_subscription(self.metadata)
                 self.metadata.request_update()
                 return
-            wanted = topics if isinstance(topics, str) or topics is None else list(topics)
-            if wanted == []:
+            wanted = check_topics(topics)
+            if not wanted:
                 self._unsubscribe()
                 return
-            self.subscriptions.subscribe(wanted or "", told)
+            self.subscriptions.subscribe(wanted, told)
             self.metadata.set_topics(self.subscriptions.group_subscription)
 
     def assign(self, partitions: Iterable[TopicPartition]) -> None:
@@ -66,7 +67,7 @@ class KafkaConsumer(ConsumerPositions):
         None at all is unsubscribe(). Partitions that are added to a topic are not seen.
         """
         with self._exclusive:
-            wanted = partitions if isinstance(partitions, str) else list(partitions)
+            wanted = check_partitions(partitions)
             if not wanted:
                 self._unsubscribe()
                 return
@@ -91,11 +92,10 @@ class KafkaConsumer(ConsumerPositions):
 
         timeout: ms, which do not bound how long joining the group takes (Java: poll(long)); or a
         timedelta, which does (Java: poll(Duration), 2.0).
-
-        Everything happens in here: joining, rebalance listeners, heartbeats' failures, automatic
-        commits, callbacks of commits. A poll that gives nothing takes 1 ms at least, as no code
-        runs in no time. Errors: IllegalStateError without a subscription; WakeupError;
-        NoOffsetForPartitionError, OffsetOutOfRangeError, SerializationError.
+        Everything happens in here: joining, rebalance listeners, automatic commits, callbacks of
+        commits. One that gives nothing takes 1 ms at least, as no code runs in no time. Errors:
+        IllegalStateError without a subscription; WakeupError; NoOffsetForPartitionError,
+        OffsetOutOfRangeError, SerializationError; a fenced heartbeat's.
         """
         with self._exclusive:
             timeout_ms, bound_ms = self._timeouts(timeout)
@@ -106,7 +106,9 @@ class KafkaConsumer(ConsumerPositions):
                 )
             start_ms = self.context.now_ms
             detail = {"timeout_ms": timeout_ms}
-            self.context.record("poll", start_ms, group_id=self._group(), detail=detail)
+            self.context.record(
+                "poll", start_ms, group_id=self.config.group_id or None, detail=detail
+            )
             remaining_ms = timeout_ms
             while True:
                 records = self.poll_once(remaining_ms, start_ms + bound_ms - self.context.now_ms)
@@ -127,13 +129,17 @@ class KafkaConsumer(ConsumerPositions):
         timeout_ms: how long to wait for records. bound_ms: how long all else may take.
         """
         coordinator, fetcher, context = self.coordinator, self.fetcher, self.context
+        context.wait_until_thawed()
         deadline_ms = context.now_ms + bound_ms
         if not coordinator.poll(context.now_ms, bound_ms):
             return {}
         if not self.subscriptions.has_all_fetch_positions():
             missing = self.subscriptions.missing_fetch_positions()
             try:
-                self.update_fetch_positions(missing, max(0, deadline_ms - context.now_ms))
+                left_ms = deadline_ms - context.now_ms
+                if context.profile.poll_timeout_bounds_join:
+                    left_ms = min(left_ms, timeout_ms)  # a reset does not hold up a poll (2.0)
+                self.update_fetch_positions(missing, max(0, left_ms))
             except KafkaTimeoutError:
                 return {}
         records = fetcher.fetched_records()
@@ -150,14 +156,13 @@ class KafkaConsumer(ConsumerPositions):
     def commit_sync(self, offsets: Offsets | None = None) -> None:
         """Commit and wait: what polls have returned, or these offsets, each the NEXT to read.
 
-        Tries again while that makes sense: up to default.api.timeout.ms (2.0; KafkaTimeoutError),
-        for ever before. CommitFailedError if this is no active member; other KafkaErrors.
+        Tries again for up to default.api.timeout.ms (2.0; KafkaTimeoutError), for ever before.
+        CommitFailedError if this is no active member; other KafkaErrors.
         """
         with self._exclusive:
             self.check_group_id()
-            wanted = self._offsets(offsets)
             timeout_ms = self.api_timeout_ms(NEVER_MS)
-            if not self.coordinator.commit_offsets_sync(wanted, timeout_ms):
+            if not self.coordinator.commit_offsets_sync(self._offsets(offsets), timeout_ms):
                 raise KafkaTimeoutError(f"the commit was not done within {timeout_ms:,} ms")
 
     def commit_async(
@@ -170,7 +175,7 @@ class KafkaConsumer(ConsumerPositions):
         """
         with self._exclusive:
             self.check_group_id()
-            if callback is not None and not callable(callback):
+            if not (callback is None or callable(callback)):
                 raise IllegalArgumentError(f"callback is {callback!r}: a function is allowed")
             self.coordinator.commit_offsets_async(self._offsets(offsets), callback)
 
@@ -181,19 +186,19 @@ class KafkaConsumer(ConsumerPositions):
     def close(self, timeout_ms: int = DEFAULT_CLOSE_TIMEOUT_MS) -> None:
         """Commit if that is automatic, leave the group, and close the connections.
 
-        timeout_ms: how long it may wait for the coordinator. A second close does nothing, nor does
-        one after the machine crashed.
+        timeout_ms: how long it may wait for the coordinator. A second one does nothing.
         """
-        if self._closed or not self.context.node.alive:
+        if self.is_closed or self._closing or not self.context.node.alive:
             return
         if type(timeout_ms) is not int or timeout_ms < 0:
             raise IllegalArgumentError(f"timeout_ms is {timeout_ms!r}: ms from 0 on are allowed")
         with self._exclusive:
+            self._closing = True
             try:
                 self.coordinator.close(timeout_ms)
                 self.coordinator.invoke_completed_offset_commit_callbacks()
             finally:
-                self._closed = True
+                self.is_closed = True
                 self.client.close()
 
     def __enter__(self) -> Self:
@@ -208,9 +213,6 @@ class KafkaConsumer(ConsumerPositions):
         self.subscriptions.unsubscribe()
         self.metadata.need_metadata_for_all_topics = False
 
-    def _group(self) -> str | None:
-        return self.config.group_id or None
-
     def _timeouts(self, timeout: int | timedelta) -> tuple[int, int]:
         """Give how long a poll waits for records, and how long for all else, in ms."""
         if isinstance(timeout, timedelta):
@@ -224,7 +226,9 @@ class KafkaConsumer(ConsumerPositions):
         elif type(timeout) is int:
             timeout_ms, bound_ms = timeout, NEVER_MS
         else:
-            raise IllegalArgumentError(f"timeout is {timeout!r}: ms or a timedelta are allowed")
+            raise IllegalArgumentError(
+                f"timeout is {timeout!r}: whole ms or a timedelta are allowed"
+            )
         if timeout_ms < 0:
             raise IllegalArgumentError(f"Timeout must not be negative: it is {timeout}")
         return timeout_ms, bound_ms
@@ -236,11 +240,11 @@ class KafkaConsumer(ConsumerPositions):
             raise IllegalArgumentError(
                 f"offsets is {offsets!r}: a dict of TopicPartition to OffsetAndMetadata is allowed"
             )
-        for partition, offset in offsets.items():
-            check_partition(partition)
+        wanted = {check_partition(each): offset for each, offset in offsets.items()}
+        for partition, offset in wanted.items():
             if not isinstance(offset, OffsetAndMetadata):
                 raise IllegalArgumentError(
                     f"the offset of {partition} is {offset!r}: OffsetAndMetadata(next_to_read) is "
                     "allowed, which is the last processed offset + 1"
                 )
-        return dict(offsets)
+        return dict(sorted(wanted.items()))

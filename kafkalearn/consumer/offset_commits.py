@@ -86,7 +86,8 @@ class OffsetCommits(OffsetRequests):
     def maybe_auto_commit_offsets_async(self, now_ms: int) -> None:
         """Commit what polls have returned so far, if it is time (called by poll)."""
         if self.auto_commit_enabled:
-            if self.coordinator_unknown():
+            waits = not self.context.profile.auto_commit_finds_coordinator
+            if waits and self.coordinator_unknown():
                 self.next_auto_commit_deadline_ms = now_ms + self.config.retry_backoff_ms
             elif now_ms >= self.next_auto_commit_deadline_ms:
                 self.next_auto_commit_deadline_ms = now_ms + self.config.auto_commit_interval_ms

@@ -66,3 +66,8 @@ class PartitionHandover(OffsetCommits):
             generation=self.generation.generation_id,
             detail={"partitions": by_topic(partitions)} | told,
         )
+
+    def record_step(self, step: str) -> None:
+        """Write down that a poll has come to a step that takes requests."""
+        now_ms = self.context.now_ms
+        self.context.record("poll", now_ms, group_id=self.group_id, detail={"step": step})

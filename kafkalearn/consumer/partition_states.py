@@ -233,3 +233,12 @@ def check_partition(partition: object) -> TopicPartition:
         f"{short(partition)} is no partition: TopicPartition(topic, number) is allowed, the number "
         f"from 0 to {MAX_INT:,}"
     )
+
+
+def check_partitions(partitions: object) -> tuple[TopicPartition, ...]:
+    """Give partitions back, sorted, each once; IllegalArgumentError if they are no such list."""
+    if isinstance(partitions, str | TopicPartition) or not isinstance(partitions, Iterable):
+        raise IllegalArgumentError(
+            f"partitions is {short(partitions)}: a list of TopicPartition is allowed"
+        )
+    return tuple(sorted(set(map(check_partition, partitions))))

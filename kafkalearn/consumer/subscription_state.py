@@ -17,7 +17,7 @@ from kafkalearn.consumer.partition_states import (
     OnChange,
     PartitionStates,
     TopicPartitionState,
-    check_partition,
+    check_partitions,
 )
 from kafkalearn.errors import IllegalArgumentError, IllegalStateError
 from kafkalearn.records import TopicPartition, check_topic
@@ -68,7 +68,7 @@ class SubscriptionState(PartitionStates):
 
         InvalidTopicError for a name that Kafka refuses.
         """
-        wanted, told = _topics(topics), _listener(listener)
+        wanted, told = check_topics(topics), _listener(listener)
         self._set_subscription_type(SubscriptionType.AUTO_TOPICS)
         self.listener = told
         self._change_subscription(wanted)
@@ -91,7 +91,7 @@ class SubscriptionState(PartitionStates):
                 f"the subscription is {self.subscription_type.name}: only one with a pattern takes "
                 "the topics that match"
             )
-        return self._change_subscription(_topics(topics))
+        return self._change_subscription(check_topics(topics))
 
     def matches_subscribed_pattern(self, topic: str) -> bool:
         """Whether there is a pattern, and the whole name matches it (since 2.4)."""
@@ -101,7 +101,7 @@ class SubscriptionState(PartitionStates):
 
     def assign_from_user(self, partitions: Iterable[TopicPartition]) -> None:
         """Have these partitions instead of those before; what stays keeps its state."""
-        wanted = _partitions(partitions)
+        wanted = check_partitions(partitions)
         self._set_subscription_type(SubscriptionType.USER_ASSIGNED)
         self.user_assignment = wanted
         if self.assignment.keys() != set(wanted):
@@ -118,7 +118,7 @@ class SubscriptionState(PartitionStates):
                 f"the subscription is {self.subscription_type.name}: a group assigns partitions "
                 "only to who subscribed"
             )
-        given = _partitions(partitions)
+        given = check_partitions(partitions)
         for partition in {each.topic: each for each in given}.values():
             if self.subscribed_pattern is not None:
                 if not self.matches_subscribed_pattern(partition.topic):
@@ -202,7 +202,8 @@ class SubscriptionState(PartitionStates):
         self.need_fetch_committed_offsets = True
 
 
-def _topics(topics: Iterable[str]) -> tuple[str, ...]:
+def check_topics(topics: object) -> tuple[str, ...]:
+    """Give topic names back, sorted; IllegalArgumentError or InvalidTopicError if they are none."""
     if isinstance(topics, str) or not isinstance(topics, Iterable):
         raise IllegalArgumentError(f"topics is {short(topics)}: a list of topic names is allowed")
     return tuple(sorted(set(map(check_topic, topics))))
@@ -220,14 +221,6 @@ def _pattern(pattern: str | re.Pattern[str]) -> re.Pattern[str]:
             f"{short(pattern)} is no pattern of topic names: text that is not empty is allowed"
         )
     return compiled
-
-
-def _partitions(partitions: Iterable[TopicPartition]) -> tuple[TopicPartition, ...]:
-    if isinstance(partitions, str) or not isinstance(partitions, Iterable):
-        raise IllegalArgumentError(
-            f"partitions is {short(partitions)}: a list of TopicPartition is allowed"
-        )
-    return tuple(sorted(set(map(check_partition, partitions))))
 
 
 def _listener(listener: ConsumerRebalanceListener) -> ConsumerRebalanceListener:

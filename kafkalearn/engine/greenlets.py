@@ -15,7 +15,11 @@ _NOT_PLAIN = (
 
 
 def check_plain(function: Callable[[], object], who: str) -> None:
-    """IllegalArgumentError for a function with `yield` or `async`: a call runs nothing of it."""
+    """IllegalArgumentError for what is no function, or one with `yield` or `async`."""
+    if not callable(function):
+        raise IllegalArgumentError(
+            f"{who} is {function!r:.60}: a function is allowed; give it, do not call it"
+        )
     if any(is_one(function) for is_one in _NOT_PLAIN):
         raise IllegalArgumentError(
             f"{who} would never run: a plain function is allowed, without yield or async"

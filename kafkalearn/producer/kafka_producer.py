@@ -70,6 +70,15 @@ class KafkaProducer:
         Errors: what a broker could say, RecordTooLargeError and KafkaTimeoutError are in the
         future, and told to the callback at once; anything else is raised.
         """
+        if callback is not None and not callable(callback):
+            raise IllegalArgumentError(
+                f"callback is {callback!r:.60}: a function is allowed; what is to be sent is given "
+                "as value=..."
+            )
+        unknown = [each for each in fields if each not in ProducerRecord.__dataclass_fields__]
+        if unknown:
+            known = ", ".join(ProducerRecord.__dataclass_fields__)
+            raise IllegalArgumentError(f"a record has no {', '.join(unknown)}: it has {known}")
         if not isinstance(record, ProducerRecord):
             record = ProducerRecord(record, **fields)
         elif fields:

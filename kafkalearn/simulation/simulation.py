@@ -6,6 +6,7 @@ from kafkalearn.consumer.consumer_records import ConsumerRecord
 from kafkalearn.consumer.kafka_consumer import KafkaConsumer
 from kafkalearn.engine.faults import Fault
 from kafkalearn.engine.node import Node
+from kafkalearn.errors import IllegalArgumentError
 from kafkalearn.producer.kafka_producer import KafkaProducer
 from kafkalearn.profile import KafkaProfile
 from kafkalearn.protocol.metadata import (
@@ -100,13 +101,18 @@ class Simulation(World):
     def _mine(self, name: str | None) -> Node:
         """Find the node that is meant where a client may be named."""
         process = self.processes.current()
-        return process.node if name is None and process is not None else self.node(name or SCRIPT)
+        if name is None and process is not None:
+            return process.node
+        if name in self.broker_names:
+            raise IllegalArgumentError(f"{name} is a broker: give the client a machine of its own")
+        return self.node(SCRIPT if name is None else name)
 
     def _record_processed(self, record: ConsumerRecord, sink: str) -> None:
+        process = self.processes.current()
         self.trace.record(
             "processed",
             self.now_ms,
-            self._mine(None).name,
+            SCRIPT if process is None else process.node.name,
             topic=record.topic,
             partition=record.partition,
             offset=record.offset,

@@ -104,6 +104,8 @@ class World:
 
     def node(self, name: str) -> Node:
         """Find a node; a client that is not there yet is started, and restarted if it crashed."""
+        if not isinstance(name, str) or not name.strip():
+            raise IllegalArgumentError(f"a node is called {name!r}: a name is allowed, as in 'c1'")
         node = self.loop.nodes.get(name)
         if node is None:
             return self.loop.add_node(name)

@@ -14,7 +14,7 @@ from tests.simulation.scripts import SCRIPTS, play, produce
 
 OF_CONSUMERS = {
     *("poll", "records_returned", "processed", "position", "commit", "client_state", "assigned"),
-    "revoked",
+    *("revoked", "logged"),
 }
 
 

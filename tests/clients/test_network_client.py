@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafkalearn.errors import IllegalStateError
 from kafkalearn.protocol.metadata import MetadataRequest, MetadataResponse
 from tests.clients.world import BROKERS, World
 
@@ -186,13 +187,14 @@ def test_disconnect_ends_what_is_in_flight_at_the_next_poll():
 
 
 def test_a_closed_client_hears_nothing_any_more():
-    """The broker still gets what was sent."""
+    """The broker still gets what was sent; who polls on is told."""
     world = World()
     client = world.client()
     ends = world.ask(client)
     client.close()
     world.loop.run_until(10)
-    client.poll(0)
+    with pytest.raises(IllegalStateError, match="the client c1 has been closed: make a new one"):
+        client.poll(0)
     assert (ends, len(world.asked)) == ([], 1)
 
 

@@ -88,7 +88,9 @@ def test_without_a_common_assignor_the_joiner_is_refused(profile):
     sim.run_until(6000)
     assert {type(each) for each in stranger.errors} == {InconsistentGroupProtocolError}
     assert str(stranger.errors[0]) == (
-        "JoinGroup of group 'g' is answered INCONSISTENT_GROUP_PROTOCOL"
+        "JoinGroup of group 'g' is answered INCONSISTENT_GROUP_PROTOCOL: "
+        "partition_assignment_strategy is ('roundrobin',), and no assignor of these suits all "
+        "members"
     )
     assert (member.owns, member.generation) == ("orders-0 orders-1", 1)
     assert len(generations(sim)) == 1

@@ -76,16 +76,13 @@ def test_no_default_is_left_out():
 @pytest.mark.parametrize(
     ("name", "least"),
     [
-        ("auto_commit_interval_ms", 0),
         ("max_poll_records", 1),
         ("max_poll_interval_ms", 1),
-        ("heartbeat_interval_ms", 0),
         ("fetch_min_bytes", 0),
         ("fetch_max_wait_ms", 0),
         ("fetch_max_bytes", 0),
         ("max_partition_fetch_bytes", 0),
         ("metadata_max_age_ms", 0),
-        ("retry_backoff_ms", 0),
         ("reconnect_backoff_ms", 0),
         ("reconnect_backoff_max_ms", 0),
         ("connections_max_idle_ms", -1),
@@ -184,3 +181,13 @@ def test_without_a_group_id_nothing_is_committed_automatically():
     assert consumer_config(profile_of("1.0"), {"enable_auto_commit": True}).enable_auto_commit
     with pytest.raises(ConfigError, match=r"^enable_auto_commit is True: without a group_id only"):
         consumer_config(profile_of("2.3"), {"enable_auto_commit": True})
+
+
+@pytest.mark.parametrize(
+    "name", ["auto_commit_interval_ms", "heartbeat_interval_ms", "retry_backoff_ms"]
+)
+def test_no_time_at_all_counts_as_one_ms(name):
+    """Kafka allows 0; here the clock must go on."""
+    assert getattr(config(**{name: 0}), name) == 1
+    with pytest.raises(ConfigError):
+        config(**{name: -1})
