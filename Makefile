@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install
 NB     ?= notebooks/*.ipynb
 
-.PHONY: help lab test run notebooks bench lint lock conformance binder-check clean
+.PHONY: help lab test nightly run notebooks bench lint lock conformance binder-check clean
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 15
 
@@ -17,6 +17,10 @@ lab: $(READY)  ## open JupyterLab on the welcome notebook
 test: $(READY) lint  ## every test: package, notebooks, Spark, a real browser
 	$(BIN)/python -m pytest -n 2 \
 	  --nbval --nbval-sanitize-with tests/notebooks/sanitize.cfg tests notebooks
+
+RUNS ?= 50000
+nightly: $(READY)  ## random runs of whole groups, far more than `make test` has (RUNS=50000)
+	WHOLE_GROUPS_RUNS=$(RUNS) $(BIN)/python -m pytest -n 2 tests/whole_groups
 
 run: $(READY)  ## execute all notebooks into build/, in parallel
 	@$(BIN)/kafkalearn run
