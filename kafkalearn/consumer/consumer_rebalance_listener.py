@@ -11,7 +11,8 @@ from kafkalearn.records import TopicPartition
 class ConsumerRebalanceListener:
     """Derive from it and override what is wanted; as it is, it does nothing.
 
-    All of it runs inside poll(), on the consumer's own process.
+    All of it runs inside poll(), on the consumer's own process. What it raises comes out of there
+    from 2.4 on; before, Kafka only logs it, and so does the trace: ``trace.where(kind="logged")``.
     """
 
     def on_partitions_revoked(self, partitions: Sequence[TopicPartition]) -> None:
