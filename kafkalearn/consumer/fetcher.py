@@ -96,7 +96,7 @@ class Fetcher(OffsetLookup):
 
     def should_block(self) -> bool:
         """Whether a poll has to wait: the documents' PollCondition."""
-        return not self.completed_fetches
+        return not self.has_completed_fetches()
 
     def fetched_records(self) -> Fetched:
         """Take up to max.poll.records, and move the positions past them.

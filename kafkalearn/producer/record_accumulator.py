@@ -8,16 +8,15 @@ Differs from Kafka: a batch that the broker calls too large is not split: withou
 parts would make up the same batch again (KAFKA-8350).
 """
 
-import sys
 from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from kafkalearn.clients.network_client import NEVER_MS
 from kafkalearn.producer.producer_batch import ProducerBatch, Thunk
 from kafkalearn.producer.producer_config import ProducerConfig
 from kafkalearn.records import Record, TopicPartition
 
-NEVER_MS = sys.maxsize
 Leaders = Mapping[TopicPartition, str]
 
 

@@ -1,14 +1,13 @@
 """A simulation: a cluster in virtual time with its clients, and the world outside."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from functools import cached_property
 
 from kafkalearn.consumer.consumer_records import ConsumerRecord
 from kafkalearn.consumer.kafka_consumer import KafkaConsumer
-from kafkalearn.engine.faults import Fault
 from kafkalearn.engine.node import Node
 from kafkalearn.errors import IllegalArgumentError
 from kafkalearn.producer.kafka_producer import KafkaProducer
-from kafkalearn.profile import KafkaProfile
 from kafkalearn.protocol.metadata import (
     CreatableTopic,
     CreatePartitionsRequest,
@@ -33,21 +32,13 @@ class Simulation(World):
     Errors: ConfigError for a setting, profile or record, InvalidFaultError for a fault.
     """
 
-    def __init__(
-        self,
-        *,
-        name: str = "requests",
-        seed: int = 0,
-        profile: str | KafkaProfile = "1.0",
-        faults: Iterable[Fault] = (),
-        record: dict[str, Iterable[str]] | None = None,
-        **settings: object,
-    ) -> None:
-        super().__init__(
-            name=name, seed=seed, profile=profile, faults=faults, record=record, **settings
-        )
-        self._clients = ClientStarter(self)
-        self._sinks: dict[str, Sink] = {}
+    @cached_property
+    def _clients(self) -> ClientStarter:
+        return ClientStarter(self)
+
+    @cached_property
+    def _sinks(self) -> dict[str, Sink]:
+        return {}
 
     def consumer(
         self,
