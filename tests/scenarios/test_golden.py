@@ -4,7 +4,7 @@ import pytest
 
 from kafkalearn import scenarios
 from kafkalearn.trace import LANGUAGES
-from tests.scenarios import golden
+from tests.scenarios.golden import golden
 
 MAX_LINES = 260
 

@@ -3,7 +3,7 @@
 import pytest
 
 from kafkalearn.trace import LANGUAGES
-from tests.simulation import golden
+from tests.simulation.golden import golden
 from tests.simulation.scripts import SCRIPTS, play
 
 
