@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install
 NB     ?= notebooks/*.ipynb
 
-.PHONY: help lab test nightly run notebooks bench lint lock conformance binder-check clean
+.PHONY: help lab test nightly run notebooks pictures bench lint lock conformance binder-check clean
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 15
 
@@ -27,6 +27,9 @@ run: $(READY)  ## execute all notebooks into build/, in parallel
 
 notebooks: $(READY)  ## for authors: execute notebooks and store clean outputs (NB=notebooks/41*.ipynb)
 	@$(BIN)/python -m tests.notebooks.clean $(NB)
+
+pictures: $(READY)  ## each view as it looks, light and dark, into build/pictures
+	@$(BIN)/python -m tests.browser.pictures
 
 bench: $(VENV)/.ready-bench  ## measure, side by side with the peers
 	@$(BIN)/python -m tests.bench

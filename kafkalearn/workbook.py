@@ -79,16 +79,22 @@ def read_parameters(assignments: Sequence[str], notebooks: Sequence[Path]) -> di
     known = {name for notebook in notebooks for name in parameter_names(notebook)}
     parameters = {}
     for assignment in assignments:
-        name, equals, value = assignment.partition("=")
-        if not equals or not name.isidentifier():
-            raise WorkbookError(
-                f"-p {assignment} is not understood: NAME=VALUE is allowed, as in seed=7."
-            )
+        name, value = read_assignment(assignment, option="-p")
         if name not in known:
             names = ", ".join(sorted(known)) or "none"
             raise WorkbookError(f"No notebook here has a parameter {name!r}; there are: {names}.")
-        parameters[name] = _literal(value)
+        parameters[name] = value
     return parameters
+
+
+def read_assignment(text: str, *, option: str) -> tuple[str, Any]:
+    """Read ``NAME=VALUE``, the value of a command's `option`; WorkbookError for anything else."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise WorkbookError(
+            f"{option} {text} is not understood: NAME=VALUE is allowed, as in seed=7."
+        )
+    return name, _literal(value)
 
 
 def _literal(text: str) -> Any:

@@ -11,7 +11,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "kafkalearn"
 SUFFIXES = {".py", ".js", ".css"}
-MAX_PACKAGE_LINES = 20_000
+MAX_PACKAGE_LINES = 28_000
 AIM_MODULE_LINES = 250
 MAX_FUNCTION_LINES = 40
 MAX_LINE_LENGTH = 100
@@ -24,6 +24,8 @@ EXCEPTIONS = {
     "errors.py": "one flat table: a line of meaning for each of Kafka's errors",
     "simulation/message_journal.py:MessageJournal.__call__": "the engine's own way to tell it",
     "trace/trace.py:Trace.record": "the columns of an event; time and node are always given",
+    "scenarios/groups.py:group_changes": "its own settings: what the RebalanceExplorer offers",
+    "views/chinese.py": "one flat table: what the views say, in Chinese",
     "records.py:Subscription.__init__": "Kafka's own order of fields, which callers know",
 }
 

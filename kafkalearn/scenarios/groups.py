@@ -1,7 +1,11 @@
 """Stories of groups: who comes and goes, and who reads what then."""
 
+from contextlib import suppress
+from functools import partial
+from itertools import count
 from typing import Any
 
+from kafkalearn.errors import ConfigError, KafkaError
 from kafkalearn.records import TopicPartition
 from kafkalearn.scenarios.registry import scenario
 from kafkalearn.scenarios.story import TOPIC, Story
@@ -144,3 +148,99 @@ def assign_beside_subscribe(story: Story, *, leaves: bool = True) -> None:
         story.leave("c1")
     story.produce(1)
     story.run_until_processed(5 if leaves else 6)
+
+
+CHANGES = ("crash", "leave", "freeze", "slow", "join", "none")
+_TRICKLE_MS = 1000
+_LIMITS = {
+    "members": (1, 12),
+    "partitions": (1, 24),
+    "session_timeout_ms": (1, 60_000),
+    "heartbeat_interval_ms": (100, 60_000),
+    "at_ms": (0, 60_000),
+    "for_ms": (0, 60_000),
+}
+
+
+@scenario()
+def group_changes(
+    story: Story,
+    *,
+    members: int = 3,
+    partitions: int = 6,
+    assignor: str = "range",
+    session_timeout_ms: int = 6000,
+    heartbeat_interval_ms: int = 1000,
+    max_poll_interval_ms: int = 5000,
+    change: str = "crash",
+    at_ms: int = 7500,
+    for_ms: int = 8000,
+) -> None:
+    """Consumers share a topic, to which a record comes each second; then something becomes of one.
+
+    change: what the last of them does at at_ms: ``crash``, ``leave``, ``freeze`` (it stands still
+    for for_ms), ``slow`` (it works for for_ms on the next record that it gets), ``join`` (only then
+    does it come) or ``none``.
+
+    Watch the time until the others have its partitions: none after ``leave``, what is left of
+    session.timeout.ms after ``crash`` and ``freeze``, of max.poll.interval.ms where it is ``slow``;
+    and their next heartbeats, by which they hear of it. Its records wait meanwhile. Document 004.
+    """
+    _check_limits(locals())
+    nodes = [f"c{number}" for number in range(1, members + 1)]
+    *others, last = nodes
+    late: list[Any] = []
+
+    def work(record: Any) -> None:
+        if change == "slow" and story.sim.now_ms >= at_ms and not late:
+            late.append(record)
+            story.sim.sleep(for_ms)
+        story.database.write(record)
+
+    consume = partial(
+        story.consume,
+        commit_mode="auto",
+        partition_assignment_strategy=(assignor,),
+        session_timeout_ms=session_timeout_ms,
+        heartbeat_interval_ms=heartbeat_interval_ms,
+        max_poll_interval_ms=max_poll_interval_ms,
+        fetch_max_wait_ms=5000,  # so that records stand out, and not the asking for them
+    )
+    story.topic(partitions=partitions)
+    story.sim.spawn(partial(_trickle, story, partitions), node="p1", name="producer")
+    for node in nodes:
+        story.sim.node(node)
+        if (node, change) != (last, "join"):
+            consume(node, work=work if node == last else None)
+    story.sim.sleep(max(0, at_ms - story.sim.now_ms))
+    if change == "slow":  # each partition gets a record in this time
+        story.run_until(lambda: bool(late), patience_ms=(partitions + 1) * _TRICKLE_MS)
+    elif change == "join":
+        consume(last)
+    elif change == "freeze" and story.is_up(last):
+        story.sim.freeze(last, for_ms)
+    elif change in ("crash", "leave"):
+        getattr(story, change)(last)
+        nodes = others
+    silent_ms = {"crash": session_timeout_ms, "freeze": for_ms, "slow": for_ms}.get(change, 0)
+    story.sim.sleep(silent_ms + heartbeat_interval_ms)  # by then each has heard of it
+    story.run_until_shared(*nodes, partitions=partitions if nodes else 0)
+    story.sim.sleep(heartbeat_interval_ms)
+
+
+def _check_limits(given: dict[str, Any]) -> None:
+    for name, (least, most) in _LIMITS.items():
+        if not least <= given[name] <= most:
+            raise ConfigError(f"{name} is {given[name]}: {least} to {most} is allowed")
+    if given["change"] not in CHANGES:
+        allowed = ", ".join(CHANGES)
+        raise ConfigError(f"change is {given['change']!r}: one of {allowed} is allowed")
+
+
+def _trickle(story: Story, partitions: int) -> None:
+    """Send a record each second, round robin, until the story ends or a fault is in its way."""
+    producer = story.sim.producer()
+    with suppress(KafkaError):
+        for number in count():
+            producer.send(TOPIC, value=f"{TOPIC} {number}", partition=number % partitions)
+            story.sim.sleep(_TRICKLE_MS)

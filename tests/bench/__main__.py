@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tests.bench import assignors, clients, cluster, engine, trace
+from tests.bench import assignors, clients, cluster, engine, trace, views
 from tests.bench.measure import Row
 
 REPORT = Path("build/bench.md")
@@ -39,7 +39,9 @@ def main() -> int:
     ]
     console.print("\n".join(lines), soft_wrap=True)
     missed = 0
-    for row in chain(engine.rows(), trace.rows(), cluster.rows(), clients.rows(), assignors.rows()):
+    for row in chain(
+        engine.rows(), trace.rows(), cluster.rows(), clients.rows(), assignors.rows(), views.rows()
+    ):
         lines.append(line(row))
         console.print(lines[-1], soft_wrap=True, highlight=False, markup=False)
         missed += not row.met

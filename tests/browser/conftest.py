@@ -6,7 +6,6 @@
 import json
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
@@ -17,13 +16,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser.chromium import find_chromium, launch
+
 ROOT = Path(__file__).parents[2]
 TOKEN = "for-this-test-run-only"
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = (
-    *("--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync"),
-)
 HOW_TO_GET_ONE = (
     "no Chromium was found: install one (Debian: apt-get install chromium; anywhere: "
     "`python -m playwright install chromium`), or name its file in KAFKALEARN_CHROMIUM"
@@ -40,12 +36,6 @@ SETTINGS = {
     },
     "@jupyterlab/apputils-extension:themes": {"adaptive-theme": False},
 }
-
-
-def find_chromium(environ, which=shutil.which):
-    """Give the Chromium's path, or None; KAFKALEARN_CHROMIUM wins over the PATH."""
-    named = environ.get("KAFKALEARN_CHROMIUM")
-    return named or next(filter(None, map(which, NAMES)), None)
 
 
 def no_chromium(environ):
@@ -66,8 +56,7 @@ def browser():
             path = playwright.chromium.executable_path
         if path is None:
             no_chromium(os.environ)
-        as_root = ["--no-sandbox"] if getattr(os, "geteuid", lambda: 1)() == 0 else []
-        chromium = playwright.chromium.launch(executable_path=path, args=[*FLAGS, *as_root])
+        chromium = launch(playwright, path)
         yield chromium
         chromium.close()
 

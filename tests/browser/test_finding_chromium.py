@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.browser.conftest import find_chromium, no_chromium
+from tests.browser.chromium import find_chromium
+from tests.browser.conftest import no_chromium
 
 
 def test_a_named_chromium_wins_over_the_path():

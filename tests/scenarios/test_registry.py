@@ -19,7 +19,8 @@ def test_there_is_one_for_each_story_of_the_documents():
     assert scenarios.names() == [
         *("first_member", "second_member_joins", "consumer_dies", "consumer_leaves"),
         *("consumer_stops_polling", "topic_grows", "pattern_meets_new_topic"),
-        *("assign_beside_subscribe", "crash_before_commit", "async_commit_overtaken"),
+        *("assign_beside_subscribe", "group_changes"),
+        *("crash_before_commit", "async_commit_overtaken"),
         *("coordinator_fails_over", "offset_expired", "offset_out_of_range", "producer_retries"),
     ]
     assert all(scenarios.get(name) is getattr(scenarios, name) for name in NAMES)

@@ -31,6 +31,17 @@ def test_every_column_is_kept_in_its_place():
     assert trace[0]._asdict() == given
 
 
+@pytest.mark.parametrize(("nodes", "kept"), [(None, ["c1", "c2"]), (["c2"], ["c2"])])
+def test_a_row_is_added_as_it_is_kept(nodes, kept):
+    """It becomes the same event as one that was recorded; other nodes' are forgotten."""
+    trace, recorded = Trace("run", nodes=nodes), Trace("run", nodes=nodes)
+    for node in ("c1", "c2"):
+        trace.add((6, node, "processed", *[None] * 10, '{"sink":"db"}'))
+        recorded.record("processed", 6, node, detail={"sink": "db"})
+    assert trace == recorded
+    assert [event.node for event in trace] == kept
+
+
 def test_an_event_cannot_be_changed():
     """Events are frozen and slotted; a detail that is changed changes no trace."""
     trace = story()

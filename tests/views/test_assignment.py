@@ -7,7 +7,7 @@ import pytest
 from kafkalearn.assignors import Step
 from kafkalearn.records import TopicPartition
 from kafkalearn.views.assignment import frames
-from kafkalearn.views.assignment_text import as_text
+from kafkalearn.views.drawings.assignment_text import as_text
 
 
 def owns(text):

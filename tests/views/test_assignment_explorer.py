@@ -13,7 +13,7 @@ import pytest
 from kafkalearn.assignors import RangeAssignor, all_assignors
 from kafkalearn.errors import UnknownAssignorError
 from kafkalearn.views import AssignmentExplorer
-from kafkalearn.views.explored_group import ExplorerError
+from kafkalearn.views.explorers.explored_group import ExplorerError
 
 TOPICS = {"t0": 2, "t1": 2, "t2": 2, "t3": 2}
 
@@ -330,7 +330,8 @@ def test_the_same_changes_give_the_same_text_and_picture_everywhere():
 def test_the_plain_functions_need_no_widgets():
     """Frames and drawings are there without anywidget, pandas or Spark."""
     told = run(
-        "import sys, kafkalearn.views, kafkalearn.views.matrix, kafkalearn.views.scene\n"
+        "import sys, kafkalearn.views, kafkalearn.views.drawings.matrix\n"
+        "import kafkalearn.views.explorers.scene\n"
         "print(sorted({'anywidget', 'ipywidgets', 'pandas', 'pyspark'} & set(sys.modules)))"
     )
     assert told.split() == [b"[]"]

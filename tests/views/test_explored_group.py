@@ -9,8 +9,8 @@ from kafkalearn.assignors import (
     all_assignors,
 )
 from kafkalearn.records import TopicPartition
-from kafkalearn.views.explored_group import ExploredGroup, ExplorerError
-from kafkalearn.views.scene import Scene
+from kafkalearn.views.explorers.explored_group import ExploredGroup, ExplorerError
+from kafkalearn.views.explorers.scene import Scene
 
 TOPICS = {"t0": 2, "t1": 2}
 MEMBERS = {"c0": ["t0", "t1"], "c1": ["t0", "t1"]}

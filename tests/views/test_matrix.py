@@ -1,20 +1,20 @@
 """The drawing: safe for any name, readable, never telling anything by colour alone."""
 
 import re
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 from kafkalearn.records import TopicPartition
 from kafkalearn.trace.text import columns
-from kafkalearn.views import matrix
+from kafkalearn.views.assets import joined
 from kafkalearn.views.assignment import frames
+from kafkalearn.views.drawings import matrix
 from kafkalearn.views.wording import shown, tag
 from tests.views.contrast import contrast
 
 SVG = "{http://www.w3.org/2000/svg}"
-LOOK = Path(matrix.__file__).with_name("look.css").read_text(encoding="utf-8")
+LOOK = joined("look.css")
 ODD_NAMES = [
     "<img src=x onerror=alert(1)>",
     '"quoted" & <b>bold</b>',
@@ -120,7 +120,7 @@ def test_contrast_goes_from_1_to_21(colour, against_white):
 
 def test_every_partition_colour_can_be_read():
     """Eight different colours, each with an ink of contrast 4.5 or more."""
-    pairs = re.findall(r"\.kl-p(\d) \{ fill: (#\w+); \} .*fill: (#\w+); \}", LOOK)
+    pairs = re.findall(r"\.kl-p(\d) ~ .*--p: (#\w+); --p-ink: (#\w+);", LOOK)
     assert [int(number) for number, _, _ in pairs] == list(range(matrix.COLOURS))
     assert len({fill for _, fill, _ in pairs}) == matrix.COLOURS
     assert min(contrast(fill, ink) for _, fill, ink in pairs) >= 4.5
@@ -128,10 +128,10 @@ def test_every_partition_colour_can_be_read():
 
 @pytest.mark.parametrize("side", [0, 1], ids=["light", "dark"])
 def test_every_text_colour_can_be_read(side):
-    """Ink, soft text, accent, red and amber on the page, in both themes."""
+    """Ink, soft text, accent, red, amber and green on the page, in both themes."""
     themes = dict(re.findall(r"--([\w-]+): light-dark\((#\w+, #\w+)\)", LOOK))
     colour = {name: both.split(", ")[side] for name, both in themes.items()}
-    for name in ("ink", "soft", "accent", "bad", "wait"):
+    for name in ("ink", "soft", "accent", "bad", "wait", "ok"):
         assert contrast(colour[name], colour["bg"]) >= 4.5, name
     assert contrast(colour["wait"], colour["wait-bg"]) >= 4.5
     assert contrast(colour["ink"], colour["accent-bg"]) >= 4.5

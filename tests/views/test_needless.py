@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kafkalearn.assignors import RoundRobinAssignor
 from kafkalearn.records import TopicPartition
-from kafkalearn.views.explored_group import ExploredGroup
+from kafkalearn.views.explorers.explored_group import ExploredGroup
 from kafkalearn.views.needless import needless
 
 MEMBERS = ("c0", "c1", "c2", "c3")

@@ -9,7 +9,7 @@ from itertools import count
 
 from kafkalearn.errors import KafkaError
 from kafkalearn.records import check_topic, whole_number
-from kafkalearn.views.history import Assignor, History
+from kafkalearn.views.explorers.history import Assignor, History
 from kafkalearn.views.wording import plural, shown
 
 # A picture with more than this is no longer read, it is only looked at.

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from html import escape
 
 from kafkalearn.views.assignment import Frame, frames
-from kafkalearn.views.explored_group import MAX_PARTITIONS, ExploredGroup
-from kafkalearn.views.history import History
-from kafkalearn.views.matrix import key, panel
-from kafkalearn.views.scene import ALL, Scene
+from kafkalearn.views.drawings.matrix import key, panel
+from kafkalearn.views.explorers.explored_group import MAX_PARTITIONS, ExploredGroup
+from kafkalearn.views.explorers.history import History
+from kafkalearn.views.explorers.scene import ALL, Scene
 from kafkalearn.views.wording import listed, plural, shown, tag
 
 _REASONS_SHOWN = 9

@@ -1,9 +1,9 @@
 """What an explorer shows of its group: which assignor, at which reason. Draws nothing."""
 
 from kafkalearn.errors import UnknownAssignorError
-from kafkalearn.views.assignment_text import as_text, outcome
-from kafkalearn.views.explored_group import ExploredGroup, ExplorerError
-from kafkalearn.views.history import History
+from kafkalearn.views.drawings.assignment_text import as_text, outcome
+from kafkalearn.views.explorers.explored_group import ExploredGroup, ExplorerError
+from kafkalearn.views.explorers.history import History
 from kafkalearn.views.wording import shown
 
 ALL = "all"

@@ -6,18 +6,17 @@ One drawing serves the live widget (inline) and the static picture; its colours 
 from collections.abc import Iterator, Sequence
 from html import escape
 from math import ceil
-from pathlib import Path
 from textwrap import wrap
 
 from kafkalearn.trace.text import columns
+from kafkalearn.views.assets import joined
 from kafkalearn.views.assignment import Cell, Frame, Row, State
-from kafkalearn.views.assignment_text import as_text, counts, label, remark
+from kafkalearn.views.drawings.assignment_text import as_text, counts, label, remark
 from kafkalearn.views.wording import shown, tag
 
 WIDTH = 464
 COLOURS = 8
 
-_LOOK = Path(__file__).with_name("look.css")
 _CHAR, _SMALL_CHAR = 7.3, 6.1  # a character of the fixed-width font at 12 and at 10 pixels
 _NAME, _SHORT = 14, 10  # characters of a name at the head of a row, and in or below a chip
 _CHIP, _WIDE, _GAP, _REMARK, _PAD = 20, 54, 10, 13, 8
@@ -54,7 +53,7 @@ def picture(sentence: str, panels: Sequence[tuple[str, Frame, str]]) -> str:
     width = 2 * WIDTH + gutter + 2 * margin
     lines = wrap(sentence, (width - 2 * margin) // 8)
     y = margin + 20 * len(lines) + 16
-    parts = [tag("style", _LOOK.read_text(encoding="utf-8"))]
+    parts = [tag("style", joined("look.css"))]
     parts.append(tag("rect", class_="kl-sheet", width=width, height="100%"))
     parts += [
         _text(line, "kl-say", x=margin, y=margin + 13 + 20 * i) for i, line in enumerate(lines)

@@ -9,7 +9,8 @@ function control(event) {
 function message(element) {
   const content = JSON.parse(element.dataset.send);
   // An empty or broken entry is NaN, which JSON carries as null: Python says what is allowed.
-  if (element.dataset.value) content[element.dataset.value] = element.valueAsNumber;
+  const { type, value, valueAsNumber, dataset } = element;
+  if (dataset.value) content[dataset.value] = type === "number" ? valueAsNumber : value;
   return content;
 }
 

@@ -1,29 +1,19 @@
-"""Change a group, see what each assignor makes of it, and why. Draws; decides nothing.
+"""Change a group, see what each assignor makes of it, and why. Draws; decides nothing."""
 
-Python draws the page, the browser shows it and sends back which control was used.
-"""
-
-import base64
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
-import anywidget
-import traitlets
-
-from kafkalearn.errors import KafkaError
 from kafkalearn.records import TopicPartition
-from kafkalearn.views.explored_group import ExploredGroup
-from kafkalearn.views.history import Assignor
-from kafkalearn.views.matrix import picture
-from kafkalearn.views.page import page
-from kafkalearn.views.scene import ALL, Scene
-from kafkalearn.views.wording import plural, shown, tag
+from kafkalearn.views.drawings.matrix import picture
+from kafkalearn.views.explorers.drawn_widget import DrawnWidget
+from kafkalearn.views.explorers.explored_group import ExploredGroup
+from kafkalearn.views.explorers.history import Assignor
+from kafkalearn.views.explorers.page import page
+from kafkalearn.views.explorers.scene import ALL, Scene
+from kafkalearn.views.wording import plural, shown
 
-_HERE = Path(__file__).parent
 
-
-class AssignmentExplorer(anywidget.AnyWidget):
+class AssignmentExplorer(DrawnWidget):
     """Shows who reads what under each assignor, and what moves when the group changes.
 
     assignors: ``all_assignors()``, or your own: anything with `name`, `assign`, maybe `explain`.
@@ -37,11 +27,11 @@ class AssignmentExplorer(anywidget.AnyWidget):
     InvalidAssignmentInputError: all ValueErrors.
     """
 
-    _esm = _HERE / "draws_in_python.js"
-    _css = "\n".join((_HERE / name).read_text("utf-8") for name in ("look.css", "explorer.css"))
-    html = traitlets.Unicode().tag(sync=True)
-    sentence = traitlets.Unicode().tag(sync=True)
-    drawn = traitlets.Int(0).tag(sync=True)  # counts up, so that a refused entry is drawn over too
+    actions = (
+        *("add_member", "remove_member", "add_topic", "remove_topic", "set_partitions"),
+        *("subscribe", "unsubscribe", "rebalance", "start_over"),
+        *("choose", "step", "next_step", "previous_step"),
+    )
 
     def __init__(
         self,
@@ -54,8 +44,6 @@ class AssignmentExplorer(anywidget.AnyWidget):
         self._group = ExploredGroup(assignors, topics=topics, members=members)
         self._scene = Scene(self._group, chosen)
         super().__init__()
-        self.on_msg(lambda _, content, __: self._receive(content))
-        self._draw()
 
     @property
     def assignments(self) -> dict[str, dict[str, list[TopicPartition]]]:
@@ -138,52 +126,13 @@ class AssignmentExplorer(anywidget.AnyWidget):
         step = f", reason {self._scene.step}" if self._scene.step else ""
         return f"AssignmentExplorer({shown(self._scene.chosen)}: {size}{step})"
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Text for comparing, the live view, and a picture for places that run nothing."""
-        address = base64.b64encode(self.picture().encode()).decode()
-        source = f"data:image/svg+xml;base64,{address}"
-        image = tag("img", src=source, alt=self._scene.sentence())
-        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        return {**data, "text/plain": repr(self), "text/html": image}, metadata
-
     def _change(self, change: Callable[..., None], *arguments: Any) -> None:
         change(*arguments)
         self._scene.step = 0
         self._draw()
 
-    def _receive(self, content: Any) -> None:
-        """Do what a control asks for; what is refused becomes a sentence in the picture."""
-        message = dict(content)
-        action = message.pop("action", None)
-        if action not in _ACTIONS:
-            return
-        try:
-            getattr(self, action)(**message)
-        except KafkaError as error:
-            self._draw(f"{shown(str(error), 400)}.")
+    def _page(self, notice: str) -> str:
+        return page(self._scene, notice)
 
-    def _draw(self, notice: str = "") -> None:
-        with self.hold_sync():
-            self.html = page(self._scene, notice)
-            self.sentence = notice or self._scene.sentence()
-            self.drawn += 1
-
-
-# What the browser may ask for; the rest of a message are the method's arguments.
-_ACTIONS = frozenset(
-    {
-        "add_member",
-        "remove_member",
-        "add_topic",
-        "remove_topic",
-        "set_partitions",
-        "subscribe",
-        "unsubscribe",
-        "rebalance",
-        "start_over",
-        "choose",
-        "step",
-        "next_step",
-        "previous_step",
-    }
-)
+    def _said(self) -> str:
+        return self._scene.sentence()

@@ -1,0 +1,189 @@
+"""What stands around the panes: title, controls, time line. `stepper.js` finds it by `data-…`.
+
+``data-do``: what a button does; ``data-key``: the key that does the same; ``data-jump``: the kind
+of event that it looks for; ``data-act``: what the kernel is asked for; ``data-run``: which of the
+runs a part shows.
+"""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any, NamedTuple
+
+from kafkalearn.views.drawings.controls import button, icon_of
+from kafkalearn.views.drawings.fork_bar import Forks, fork_bar
+from kafkalearn.views.language import Say
+from kafkalearn.views.panes import Look
+from kafkalearn.views.wording import shown, tag
+
+_KEYS = (
+    ("← →", "one step"),
+    ("Home End", "to the beginning, to the end"),
+    ("space", "play or pause"),
+    ("r c e f", "next rebalance, commit, error, fault; with Shift the one before"),
+    ("+ −", "faster, slower"),
+)
+SPEEDS = (1, 2, 5, 10)  # steps a second
+
+
+class Heading(NamedTuple):
+    """What is shown: in bold, and the rest. runs: what tells two runs apart; empty for one."""
+
+    name: str
+    about: str
+    runs: Sequence[str]
+
+
+def page(
+    told: Mapping[str, Any],
+    *,
+    look: Look,
+    heading: Heading,
+    forks: Forks | None = None,
+    notes: Sequence[str] = (),
+) -> str:
+    """Draw all that stays while one steps. notes: what of the trace is not shown."""
+    say, count = look.say, len(told["runs"])
+    body = [
+        tag("header", tag("b", escape(heading.name)) + tag("span", escape(heading.about))),
+        _controls(told, say),
+        _choices(told, look),
+        fork_bar(forks, count, say=say) if forks else "",
+        tag("p", "", class_="kl-notice", data_notice=True, hidden=True),
+        "".join(tag("p", escape(note), class_="kl-beyond") for note in notes),
+        _range(told, say),
+    ]
+    for run in range(count):
+        name = heading.runs[run] if heading.runs else ""
+        body.append(_run(run, told, name=name, look=look))
+    body.append(tag("div", "", class_="kl-aloud", aria_live="polite"))
+    about = {"role": "group", "aria_label": say("Stepper"), "tabindex": 0}
+    return tag("section", "".join(body), class_="kl kl-stepper", lang=say.lang, **about)
+
+
+def _controls(told: Mapping[str, Any], say: Say) -> str:
+    def icon(do: str, label: str, key: str) -> str:
+        return button(
+            icon_of(do), data_do=do, data_key=key, aria_label=say(label), title=say(label)
+        )
+
+    play = tag("span", say("Play"), class_="kl-when-paused")
+    play += tag("span", say("Pause"), class_="kl-when-playing")
+    jumps = [
+        button(say(label), data_jump=kind, data_key=key)
+        for kind, label, key in (
+            ("rebalance", "next rebalance", "r"),
+            ("commit", "next commit", "c"),
+            ("error", "next error", "e"),
+            ("fault", "next fault", "f"),
+        )
+        if any(run["stops"].get(kind) for run in told["runs"])
+    ]
+    if told["difference"] is not None:
+        jumps.append(button(say("first difference"), data_do="difference", class_="kl-differs"))
+    speeds = "".join(
+        tag("option", f"{speed}×", value=speed, selected=speed == 2) for speed in SPEEDS
+    )
+    return tag(
+        "div",
+        icon("first", "to the beginning", "Home")
+        + icon("back", "one step back", "ArrowLeft")
+        + button(icon_of("play") + play, data_do="play", data_key=" ", class_="kl-primary")
+        + icon("next", "one step on", "ArrowRight")
+        + icon("last", "to the end", "End")
+        + tag("select", speeds, data_speed=True, aria_label=say("steps a second"))
+        + "".join(jumps)
+        + tag("span", "", class_="kl-counter", data_count=say("event {} of {}")),
+        class_="kl-controls",
+    )
+
+
+def _choices(told: Mapping[str, Any], look: Look) -> str:
+    """Who is stepped through, whether routine is, which panes are open, and the keys."""
+    say, panes = look.say, look.panes
+    names = list(dict.fromkeys(name for run in told["runs"] for name in run["names"]))
+    nodes = "".join(
+        button(escape(shown(name, 16)), data_node=name, aria_pressed="true") for name in names
+    )
+    opened = "".join(button(say(name), data_pane=name, aria_pressed="true") for name in panes)
+    keys = "".join(tag("dt", key) + tag("dd", say(what)) for key, what in _KEYS)
+    help_ = tag("details", tag("summary", say("keys")) + tag("dl", keys), class_="kl-keys")
+    routine = button(
+        say("routine"),
+        data_routine=True,
+        aria_pressed="false",
+        title=say("stop at heartbeats, empty polls and fetches too"),
+    )
+    return tag(
+        "div",
+        tag("span", say("step through"), class_="kl-label2")
+        + nodes
+        + routine
+        + tag("span", say("show"), class_="kl-label2")
+        + opened
+        + help_,
+        class_="kl-choices",
+    )
+
+
+def _range(told: Mapping[str, Any], say: Say) -> str:
+    last = max(0, len(told["steps"]) - 1)
+    return tag(
+        "input",
+        type="range",
+        min=0,
+        max=last,
+        value=0,
+        data_scrub=True,
+        aria_label=say("time line"),
+        class_="kl-scrub",
+    )
+
+
+def _run(place: int, told: Mapping[str, Any], *, name: str, look: Look) -> str:
+    say = look.say
+    run, strings = told["runs"][place], told["strings"]
+    line = strings[run["track"]] + '<i class="kl-cursor"></i>'
+    if told["difference"] is not None:
+        k = max(0, told["steps"][told["difference"]][place])
+        left = f"left:{100 * (k + 0.5) / max(1, len(run['times'])):.2f}%"
+        line += tag("i", "▼", class_="kl-parted", style=left, title=say("first difference"))
+    line = tag("div", line, class_="kl-track")
+    head = tag("h2", tag("b", escape(name))) if name else ""
+    body = {
+        "messages": _messages(run, strings, say),
+        "fields": tag("h3", say("this message")) + '<div data-fields="true"></div>',
+    }
+    drawn = "".join(
+        tag(
+            "div",
+            body.get(pane, ""),
+            class_=f"kl-pane kl-at-{pane}",
+            data_shows=pane,
+            tabindex=0,
+            role="group",
+            aria_label=say(pane),
+        )
+        for pane in look.panes
+    )
+    return tag(
+        "article",
+        head + line + tag("p", "", class_="kl-caption") + tag("div", drawn, class_="kl-panes"),
+        data_run=place,
+    )
+
+
+def _messages(run: Mapping[str, Any], strings: Sequence[str], say: Say) -> str:
+    """The diagram scrolls below its heads; veil and frame are laid over it."""
+    body = strings[run["messages"]["body"]] + '<i class="kl-veil"></i><i class="kl-frame"></i>'
+    return (
+        tag("h3", say("messages"))
+        + tag("div", strings[run["messages"]["head"]], class_="kl-lanes")
+        + tag(
+            "div",
+            tag("div", body),
+            class_="kl-scroll",
+            tabindex=0,
+            role="group",
+            aria_label=say("messages"),
+        )
+    )

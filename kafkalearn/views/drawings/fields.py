@@ -1,0 +1,16 @@
+"""The fields of the request or answer that an event is about, as a table."""
+
+from html import escape
+
+from kafkalearn.trace import Trace
+from kafkalearn.views import messages
+from kafkalearn.views.wording import tag
+
+
+def fields_table(trace: Trace, window: range) -> list[str]:
+    """Draw for each event of the window what its message says; empty where it has none."""
+    drawn = []
+    for told in messages.fields(trace, window):
+        rows = "".join(tag("dt", escape(name)) + tag("dd", escape(value)) for name, value in told)
+        drawn.append(tag("dl", rows, class_="kl-fields") if told else "")
+    return drawn

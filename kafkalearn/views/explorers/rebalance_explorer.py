@@ -1,0 +1,51 @@
+"""What happens to a group when a member joins, leaves, crashes, freezes, or is slow; and when."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafkalearn.trace import Trace
+from kafkalearn.views.explorers.story_explorer import StoryExplorer, choice, number
+from kafkalearn.views.fold import text
+
+CHANGES = ("crash", "leave", "freeze", "slow", "join", "none")
+_UNREST = "PreparingRebalance"
+
+
+class RebalanceExplorer(StoryExplorer):
+    """Change a group and its settings, and see how long nobody reads.
+
+    story: ``scenarios.reruns(scenarios.group_changes)``, or another with these settings.
+    """
+
+    panes = ("messages", "group", "assignment", "subscriptions", "fields")
+
+    def controls(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Give members, timeouts, and what changes when."""
+        bounds = {
+            "members": (1, 8, 1),
+            "at_ms": (4000, 20_000, 250),
+            "session_timeout_ms": (6000, 30_000, 1000),
+            "heartbeat_interval_ms": (500, 5000, 500),
+            "max_poll_interval_ms": (1000, 20_000, 500),
+        }
+        made = {"change": choice("change", settings["change"], options=CHANGES)}
+        for name, (least, most, step) in bounds.items():
+            made[name] = number(name, settings[name], least=least, most=most, step=step)
+        return made
+
+    def outcome(self, trace: Trace) -> list[tuple[str, str]]:
+        """Tell how often, how soon and how long the group rebalanced after the change."""
+        changed_ms = self._story.settings["at_ms"]
+        states = [e for e in trace.where(kind="group_state") if e.time_ms >= changed_ms]
+        begins = [e.time_ms for e in states if text(e, "to") == _UNREST]
+        stable = [e.time_ms for e in states if text(e, "to") == "Stable"]
+        say = self._say
+        if not begins:
+            return [(say("rebalances after the change"), "0")]
+        told = [
+            (say("rebalances after the change"), str(len(begins))),
+            (say("the group hears of it after"), f"{begins[0] - changed_ms:,} ms"),
+        ]
+        if stable:
+            told.append((say("everything is read again after"), f"{stable[-1] - changed_ms:,} ms"))
+        return told

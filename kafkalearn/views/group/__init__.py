@@ -1,0 +1,13 @@
+"""Group: the coordinator's view of one group: its state, who waits for whom, its members."""
+
+from kafkalearn.views.group.model import (
+    ESSENTIAL,
+    NEEDS,
+    Frame,
+    as_text,
+    frames,
+    groups,
+    title,
+)
+
+__all__ = ["ESSENTIAL", "NEEDS", "Frame", "as_text", "frames", "groups", "title"]

@@ -1,0 +1,221 @@
+"""Each partition as a bar of records: what was processed, returned, committed, lost, deleted.
+
+It follows one group. What a consumer processed that is of no group, or of another, does not count.
+"""
+
+from collections.abc import Iterator
+from typing import TypedDict
+
+from kafkalearn.trace import Event, Trace
+from kafkalearn.trace.text import columns, padded
+from kafkalearn.views.fold import Needs, fold, mapping, number, text
+from kafkalearn.views.language import Say
+from kafkalearn.views.logs.log_row import Row, in_words, row_of, sentence
+from kafkalearn.views.logs.partition_log import PartitionLog
+from kafkalearn.views.wording import shown
+
+_PARTITION = ("topic", "partition")
+_OFFSET = (*_PARTITION, "offset")
+NEEDS: Needs = {
+    "append": _OFFSET,
+    "retention": _OFFSET,
+    "topic_changed": ("topic",),
+    "poll": (),
+    "assigned": (),
+    "revoked": (),
+    "position": _PARTITION,
+    "records_returned": _OFFSET,
+    "processed": _OFFSET,
+    "commit": _OFFSET,
+    "offset_stored": _OFFSET,
+    "offset_expired": _PARTITION,
+    "client_state": (),
+    "fault": (),
+}
+ESSENTIAL = ("append",)
+MAX_ROWS = 24
+_DECISIVE = ("records_returned", "processed", "offset_stored")
+_MAX_KNOWN = 1000  # partitions of a topic before anything happens in them
+
+
+class Frame(TypedDict):
+    """rows: sorted; `more` are left out. told: whether the trace tells what was processed."""
+
+    group_id: str | None
+    rows: list[Row]
+    more: int
+    told: bool
+
+
+def frames(
+    trace: Trace, window: range | None = None, *, group_id: str | None = None
+) -> list[Frame]:
+    """Follow the logs as `group_id` sees them, by default the first group of the trace."""
+    if group_id is None:
+        named = (event.group_id for event in trace if event.group_id is not None)
+        group_id = next(named, None)
+    known = {kind for kind in _DECISIVE if len(trace.where(kind=kind))}
+    return fold(trace, _Logs(group_id, known), window=window)
+
+
+def title(frame: Frame, say: Say) -> str:
+    """Give the heading."""
+    if frame["group_id"] is None:
+        return say("Logs")
+    return say("Logs · committed by group {}", shown(frame["group_id"]))
+
+
+def as_text(frame: Frame, say: Say) -> str:
+    """Tell each partition in a line."""
+    names = [f"{shown(row['topic'])}-{row['partition']}" for row in frame["rows"]]
+    width = max(map(columns, names), default=0)
+    lines = [
+        f"{padded(name, width)}  {in_words(row, say)}. {sentence(row, say)}"
+        for name, row in zip(names, frame["rows"], strict=True)
+    ]
+    return "\n".join([title(frame, say), *(lines or [say("no partitions")]), *notes(frame, say)])
+
+
+def notes(frame: Frame, say: Say) -> list[str]:
+    """Say what is not shown."""
+    more = [say("and {} more partitions", frame["more"])] if frame["more"] else []
+    untold = [say("this trace does not tell what was processed")] if not frame["told"] else []
+    return [*more, *untold]
+
+
+class _Logs:
+    """known: which of the decisive kinds the trace has at all; without the others it is judged."""
+
+    needs = NEEDS
+
+    def __init__(self, group_id: str | None, known: set[str]) -> None:
+        self._group_id = group_id
+        self._known = known
+        self._groups: dict[str, str | None] = {}  # of each consumer, as its latest poll said
+        self._logs: dict[tuple[str, int], PartitionLog] = {}
+        self._rows: dict[tuple[str, int], Row] = {}
+        self._frame: Frame | None = None
+
+    def frame(self) -> Frame:
+        if self._frame is None:
+            chosen = sorted(self._logs)
+            for place in chosen[:MAX_ROWS]:
+                if place not in self._rows:
+                    self._rows[place] = row_of(*place, log=self._logs[place])
+            self._frame = {
+                "group_id": self._group_id,
+                "rows": [self._rows[place] for place in chosen[:MAX_ROWS]],
+                "more": max(0, len(chosen) - MAX_ROWS),
+                "told": "processed" in self._known or "records_returned" not in self._known,
+            }
+        return self._frame
+
+    def _log(self, event: Event) -> PartitionLog:
+        return self._at(event.topic or "", event.partition or 0)  # both are there: see NEEDS
+
+    def _at(self, topic: str, partition: int) -> PartitionLog:
+        """Give a log that is about to change; of the cluster's own topics one that nobody sees."""
+        place = topic, partition
+        if topic.startswith("__"):
+            return PartitionLog(processing_is_told=False)
+        self._frame = None
+        self._rows.pop(place, None)
+        if place not in self._logs:
+            self._logs[place] = PartitionLog(processing_is_told="processed" in self._known)
+        return self._logs[place]
+
+    def _is_ours(self, event: Event) -> bool:
+        return self._groups.get(event.node, self._group_id) == self._group_id
+
+    # The logs themselves.
+
+    def on_append(self, event: Event) -> None:
+        self._log(event).append(event.offset or 0, number(event, "count") or 0)
+
+    def on_retention(self, event: Event) -> None:
+        self._log(event).delete_before(event.offset or 0)
+
+    def on_topic_changed(self, event: Event) -> None:
+        topic = event.topic or ""
+        if text(event, "change") != "deleted":
+            for partition in range(min(number(event, "count") or 0, _MAX_KNOWN)):
+                self._at(topic, partition)
+            return
+        self._frame = None
+        for place in [each for each in self._logs if each[0] == topic]:
+            del self._logs[place]
+            self._rows.pop(place, None)
+
+    # Those who read them.
+
+    def on_poll(self, event: Event) -> None:
+        if event.node not in self._groups and event.group_id != self._group_id:
+            self._drop(event, "left")  # what it did before its first poll was not for this group
+        self._groups[event.node] = event.group_id
+
+    def on_assigned(self, event: Event) -> None:
+        for topic, partition in _partitions(event):
+            if self._is_ours(event):
+                self._at(topic, partition).assign(event.node)
+
+    def on_revoked(self, event: Event) -> None:
+        for place in _partitions(event):
+            if place in self._logs and event.node in self._logs[place].readers:
+                self._at(*place).drop(event.node, "gave up")
+
+    def on_position(self, event: Event) -> None:
+        if self._is_ours(event):
+            log, read_on = self._log(event), text(event, "reason") == "consumed"
+            log.grow(number(event, "high_watermark") or 0)
+            log.move(event.node, event.offset, read_on=read_on)
+
+    def on_records_returned(self, event: Event) -> None:
+        if self._is_ours(event):
+            count = number(event, "count") or 0
+            self._log(event).hand_out(event.node, event.offset or 0, count=count)
+
+    def on_processed(self, event: Event) -> None:
+        log, offset = self._log(event), event.offset or 0
+        strangers = any(each != self._group_id for each in self._groups.values())
+        # Who has no polls of its own works for somebody: of several groups, for who has the record.
+        known = event.node in self._groups or not strangers or log.is_in_work(offset)
+        if self._is_ours(event) and known:
+            log.process(event.node, offset, sink=text(event, "sink") or "")
+
+    def on_client_state(self, event: Event) -> None:
+        if text(event, "reason") == "the consumer closes":
+            self._drop(event, "left")
+
+    def on_fault(self, event: Event) -> None:
+        if text(event, "fault") == "crash":
+            self._drop(event, "crashed")
+
+    def _drop(self, event: Event, why: str) -> None:
+        for place, log in self._logs.items():
+            if event.node in log.readers:
+                self._at(*place).drop(event.node, why)
+
+    # What is committed.
+
+    def on_commit(self, event: Event) -> None:
+        if event.group_id not in (None, self._group_id) or not self._is_ours(event):
+            return
+        if event.error not in (None, "NONE"):
+            self._log(event).refuse(event.node, event.offset or 0, error=event.error or "")
+        elif "offset_stored" not in self._known:
+            self._log(event).commit(event.offset or 0)
+
+    def on_offset_stored(self, event: Event) -> None:
+        if event.group_id in (None, self._group_id):
+            self._log(event).commit(event.offset or 0)
+
+    def on_offset_expired(self, event: Event) -> None:
+        if event.group_id in (None, self._group_id):
+            self._log(event).forget_committed()
+
+
+def _partitions(event: Event) -> Iterator[tuple[str, int]]:
+    for topic, numbers in mapping(event, "partitions").items():
+        for each in numbers if isinstance(numbers, list) else ():
+            if type(each) is int:
+                yield topic, each

@@ -1,0 +1,48 @@
+"""Words that a model gives without a language: phrases, in a row.
+
+A phrase is a text that stands as it is, such as a name or a term of Kafka, or a list: a text of
+`Say` and its values.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import Any
+
+from kafkalearn.views.language import Say
+
+Phrase = str | list[Any]
+LISTED = 3  # of a longer list the first ones are named, and the rest is counted
+_NOUNS = {
+    "record": ("1 record", "{} records"),
+    "member": ("1 member", "{} members"),
+    "partition": ("1 partition", "{} partitions"),
+}
+
+
+def told(label: Sequence[Phrase], say: Say) -> str:
+    """Say a label: its phrases in a row."""
+    return " · ".join(each if isinstance(each, str) else say(*each) for each in label)
+
+
+def counted(count: int, noun: str) -> Phrase:
+    """``1 record``, ``2 records``: both are texts of `Say`."""
+    one, many = _NOUNS[noun]
+    return [one] if count == 1 else [many, count]
+
+
+def listed(items: Iterable[str], count: int) -> list[Phrase]:
+    """Name the first of `count` items, and count the rest."""
+    first = list(islice(items, LISTED))
+    rest = count - len(first)
+    return [*([", ".join(first)] if first else []), *([["and {} more", rest]] if rest > 0 else [])]
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """``0–2 5`` for 0, 1, 2 and 5."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return " ".join(str(a) if a == b else f"{a}–{b}" for a, b in runs)

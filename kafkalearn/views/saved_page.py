@@ -1,0 +1,37 @@
+"""One file that steps with no kernel and no network: the page, its data, and the same module."""
+
+import json
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+# The page may load nothing from anywhere; what it shows cannot start anything either.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+_SHIM = """
+const held = JSON.parse(document.getElementById("held").textContent);
+const model = {
+  get: (name) => held[name],
+  set: (name, value) => { held[name] = value; },
+  save_changes() {}, send() {}, on() {}, off() {},
+};
+widget.render({ model, el: document.getElementById("stepper") });
+"""
+
+
+def saved_page(state: Mapping[str, Any], *, module: str, style: str, title: str) -> str:
+    """Write the page. state: what the model holds: ``html``, ``story``, ``step``, ``notice``."""
+    # Within a script element only "<" could end it, or begin a comment that swallows the rest.
+    held = json.dumps(state, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    script = module.replace("export default", "const widget =") + _SHIM
+    lang = escape(state["story"]["lang"])
+    return (
+        f'<!doctype html>\n<html lang="{lang}"><head><meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>\n{style}\n"
+        ":root { color-scheme: light dark; }\n"
+        "body { margin: 12px; background: light-dark(#fff, #12161c); }\n"
+        f'</style></head><body>\n<main id="stepper"></main>\n'
+        f'<script type="application/json" id="held">{held}</script>\n'
+        f'<script type="module">\n{script}</script>\n</body></html>\n'
+    )

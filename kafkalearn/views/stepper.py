@@ -1,0 +1,213 @@
+"""Step through a run, forwards and backwards, and change what happens next.
+
+Python draws everything once; the browser shows step after step without asking. Only what changes
+the run, as in "crash c1 here", comes back here, and runs the story again.
+"""
+
+import base64
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import anywidget
+import traitlets
+
+from kafkalearn.errors import ConfigError, KafkaError
+from kafkalearn.trace import Trace
+from kafkalearn.views import poll
+from kafkalearn.views.assets import joined
+from kafkalearn.views.drawings.fork_bar import Forks
+from kafkalearn.views.language import Say
+from kafkalearn.views.panes import Look, check
+from kafkalearn.views.saved_page import saved_page
+from kafkalearn.views.showing import Showing
+from kafkalearn.views.wording import plural, shown, tag
+
+DEFAULT_PANES = ("messages", "group", "subscriptions", "fields", "logs", "decision")
+POLL_PANES = ("messages", "poll", "subscriptions", "fields")
+_FREEZE_MS = 3000
+_MODULE = joined("run.js", "course.js", "stepper.js")
+_STYLE = joined("look.css", "stepper.css", "drawings/messages.css", "drawings/panes.css")
+
+
+class Rerun(Protocol):
+    """Runs a story again, changed: what `scenarios.reruns` gives."""
+
+    @property
+    def nodes(self) -> Sequence[str]:
+        """The nodes that a fault can meet."""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The story's own settings, as they are."""
+
+    def __call__(self, **changes: Any) -> Trace:
+        """Run it: ``at_ms=, crash=`` | ``at_ms=, freeze=, for_ms=`` | ``settings=``."""
+
+
+class Stepper(anywidget.AnyWidget):
+    """Shows a trace one event at a time: messages, group, subscriptions, logs, commits judged.
+
+    traces: one; or two of the same story, which are shown one above the other, aligned by virtual
+    time, with their first difference marked: ``Stepper(*what_if(…))``.
+    rerun: what runs the story again, so that a learner can change it at the step shown.
+    panes: which to show, of ``messages group assignment subscriptions decision poll logs fields``.
+    lang: ``en`` or ``zh``. events: which places of the trace; at most 1,000, by default the first.
+    options: for a pane, what it is to show: ``{"group": {"group_id": "billing"}}``.
+
+    Keys: ← → Home End, space, r c e f for the next rebalance, commit, error, fault. ConfigError for
+    a pane or language that there is not, and for more than two traces.
+    """
+
+    _esm = _MODULE
+    _css = _STYLE
+    html = traitlets.Unicode().tag(sync=True)
+    story = traitlets.Dict().tag(sync=True)
+    notice = traitlets.Unicode().tag(sync=True)
+    step = traitlets.Int(0).tag(sync=True)
+    drawn = traitlets.Int(0).tag(sync=True)  # counts redraws: the browser listens to it alone
+
+    def __init__(
+        self,
+        *traces: Trace,
+        rerun: Rerun | None = None,
+        panes: Sequence[str] = DEFAULT_PANES,
+        lang: str = "en",
+        events: range | None = None,
+        options: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
+        self._rerun = rerun
+        self._look = Look(Say(lang), check(panes), options or {})
+        self._events = events
+        super().__init__()
+        self.on_msg(lambda _, content, __: self._receive(content))
+        self.show(*traces)
+
+    @classmethod
+    def of_poll(
+        cls, trace: Trace, *, node: str | None = None, number: int = 1, lang: str = "en"
+    ) -> "Stepper":
+        """Walk through one poll of a consumer, step by step through `poll_once`.
+
+        node: by default the first that polls. number: which of its polls, counted from 1.
+        ConfigError if it has none of that number.
+        """
+        node, events = poll.events_of(trace, node=node, number=number)
+        return cls(
+            trace, panes=POLL_PANES, lang=lang, events=events, options={"poll": {"node": node}}
+        )
+
+    def show(self, *traces: Trace) -> None:
+        """Show another trace, or two, from the beginning."""
+        if not 1 <= len(traces) <= 2 or not all(isinstance(each, Trace) for each in traces):
+            given = ", ".join(type(each).__name__ for each in traces) or "nothing"
+            raise ConfigError(f"a Stepper was given {given}: one Trace or two are allowed")
+        self._showing = Showing(traces, self._look, events=self._events)
+        self._draw()
+
+    def tell(self, rerun: Rerun, trace: Trace) -> None:
+        """Show another story, which can be run again."""
+        self._rerun = rerun
+        self.show(trace)
+
+    def go_to(self, step: int) -> None:
+        """Show a step, counted from 0; ConfigError if there is none of that number."""
+        last = len(self._showing.steps) - 1
+        if type(step) is not int or not 0 <= step <= last:
+            raise ConfigError(f"the step is {step!r}: 0 to {last} are allowed")
+        self.step = step
+
+    def next(self, kind: str) -> None:
+        """Go to the next ``rebalance``, ``commit``, ``error`` or ``fault``; stay if none comes."""
+        known = self._showing.story["runs"][0]["stops"]
+        if kind not in known:
+            raise ConfigError(f"{kind!r} cannot be gone to: {', '.join(known)} are allowed")
+        self.step = self._showing.next(self.step, kind)
+
+    def crash(self, node: str) -> None:
+        """Let a node crash after the millisecond shown, and show both histories."""
+        self._fork(at_ms=self._fork_ms(), crash=node)
+
+    def freeze(self, node: str, for_ms: int = _FREEZE_MS) -> None:
+        """Let a node stand still for a while, from the millisecond shown on."""
+        self._fork(at_ms=self._fork_ms(), freeze=node, for_ms=for_ms)
+
+    def cut_off(self, node: str, for_ms: int = _FREEZE_MS) -> None:
+        """Let no message of a node through for a while, from the millisecond shown on."""
+        self._fork(at_ms=self._fork_ms(), cut_off=node, for_ms=for_ms)
+
+    def change(self, **settings: Any) -> None:
+        """Run the story with other settings, from its beginning."""
+        self._fork(settings=settings)
+
+    def back(self) -> None:
+        """Show the first history alone again, where it is now."""
+        step = max(0, self._showing.steps[self.step][0]) if self._showing.steps else 0
+        self.show(self._showing.traces[0])
+        self.step = step
+
+    def _fork_ms(self) -> int:
+        """After the millisecond shown, so that all that one has seen stays as it was."""
+        events = self._showing.events(self.step)
+        return self._showing.traces[0][events[0][1]].time_ms + 1 if events else 0
+
+    def _fork(self, **changes: Any) -> None:
+        if self._rerun is None:
+            raise ConfigError("this trace cannot be run again: give the Stepper a `rerun`")
+        self.show(self._showing.traces[0], self._rerun(**changes))
+        self.step = self._showing.story["difference"] or 0
+
+    def as_text(self) -> str:
+        """Tell what is shown now: the sentence, and each pane in words."""
+        return self._showing.as_text(self.step)
+
+    def picture(self) -> str:
+        """Draw the messages around the present step as one SVG document."""
+        return self._showing.picture(self.step)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write one HTML file that steps with no kernel and no network; give its path."""
+        state = {"html": self._showing.page(None), "story": self.story, "step": self.step}
+        title = self._showing.heading().name
+        page = saved_page(state, module=_MODULE, style=_STYLE, title=title)
+        file = Path(path)
+        file.write_text(page, encoding="utf-8")
+        return file
+
+    def __repr__(self) -> str:
+        runs = "" if len(self._showing.traces) == 1 else "two runs, "
+        steps = plural(len(self._showing.steps), "step")
+        return f"Stepper({self._showing.heading().name}: {runs}{steps}, at {self.step + 1})"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Text for comparing, the live view, and a picture for places that run nothing."""
+        address = base64.b64encode(self.picture().encode()).decode()
+        source = f"data:image/svg+xml;base64,{address}"
+        image = tag("img", src=source, alt=self._showing.sentence(self.step))
+        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
+        return {**data, "text/plain": repr(self), "text/html": image}, metadata
+
+    def _receive(self, content: Any) -> None:
+        """Do what a button asks for; what is refused becomes a sentence in the page."""
+        action, node, step = (content.get(name) for name in ("action", "node", "step"))
+        self.step = step
+        try:
+            if action == "crash":
+                self.crash(node)
+            elif action in ("freeze", "cut_off"):
+                getattr(self, action)(node, content["for_ms"])
+            elif action == "settings":
+                self.change(**content["settings"])
+            elif action == "back":
+                self.back()
+        except (KafkaError, TypeError) as error:
+            self._draw(self.step, notice=shown(str(error), 400))
+
+    def _draw(self, step: int = 0, *, notice: str = "") -> None:
+        rerun = self._rerun
+        forks = None if rerun is None else Forks(rerun.nodes, rerun.settings)
+        with self.hold_sync():
+            self.html, self.story = self._showing.page(forks), self._showing.story
+            self.step, self.notice = step, notice
+            self.drawn += 1

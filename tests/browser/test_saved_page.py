@@ -1,0 +1,251 @@
+"""A story saved as one file, opened with no network: as a learner gets it by mail or on a stick."""
+
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from kafkalearn import scenarios
+from kafkalearn.scenarios.what_if import what_if
+from kafkalearn.trace import Trace
+from kafkalearn.views import Stepper
+from kafkalearn.views.panes import PANES
+from tests.views.contrast import contrast
+
+pytestmark = pytest.mark.browser
+
+EVIL = "<img src=x onerror=alert(1)>"
+
+
+class Page:
+    """One saved page in a browser window that has no network."""
+
+    def __init__(self, window, path):
+        self.window = window
+        window.goto(path.as_uri())
+        self.stepper = window.locator(".kl-stepper")
+        self.stepper.wait_for()
+
+    @property
+    def step(self):
+        """The step shown, from 0."""
+        return int(self.stepper.locator("[data-scrub]").input_value())
+
+    def caption(self, run=0):
+        """The sentence of a run."""
+        return self.stepper.locator(".kl-caption").nth(run).inner_text()
+
+    def press(self, *keys):
+        """Press keys while the stepper has the focus."""
+        for key in keys:
+            self.window.keyboard.press(key)
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    """Save a stepper and open it; the test fails if the console reports an error."""
+    errors, contexts = [], []
+
+    def open_page(stepper, *, scheme="light"):
+        context = browser.new_context(
+            viewport={"width": 1280, "height": 1400}, color_scheme=scheme, offline=True
+        )
+        contexts.append(context)
+        window = context.new_page()
+        window.set_default_timeout(15_000)
+        window.on("pageerror", lambda error: errors.append(str(error)))
+        window.on("dialog", lambda dialog: errors.append(f"a dialog: {dialog.message}"))
+        window.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
+        window.on("request", lambda r: None if r.url.startswith("file:") else errors.append(r.url))
+        page = Page(window, stepper.save(tmp_path / f"story{len(contexts)}.html"))
+        page.stepper.focus()
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert errors == []
+
+
+@pytest.fixture(scope="module")
+def joined():
+    """The story that most tests step through."""
+    return scenarios.second_member_joins()
+
+
+def test_it_opens_at_the_beginning_and_steps(opened, joined):
+    """The first event is told in a sentence; steps go on and back, Home and End to the ends."""
+    page = opened(Stepper(joined))
+    assert page.step == 0
+    assert "admin" in page.caption()
+    page.press("ArrowRight", "ArrowRight")
+    there = page.step
+    assert there >= 2
+    page.press("ArrowLeft")
+    assert 0 < page.step < there
+    page.press("End")
+    assert page.step == len(joined) - 1
+    page.press("Home")
+    assert page.step == 0
+
+
+def test_it_scrubs(opened, joined):
+    """The slider shows any step at once, and the panes follow."""
+    page = opened(Stepper(joined))
+    last = next(k for k, e in enumerate(joined) if e.kind == "group_state" and e.generation == 2)
+    page.stepper.locator("[data-scrub]").fill(str(last))
+    assert page.step == last
+    assert "generation 2" in page.stepper.locator('[data-shows="group"] h3').inner_text().lower()
+    page.stepper.locator("[data-scrub]").fill("0")
+    assert "generation 2" not in page.stepper.locator('[data-shows="group"]').inner_text().lower()
+
+
+def test_it_jumps_to_what_matters(opened, joined):
+    """Keys and buttons go to the next rebalance, commit and error, and with Shift back."""
+    page = opened(Stepper(joined))
+    page.press("r")
+    first = page.step
+    assert joined[first].kind == "group_state"
+    page.press("r")
+    assert page.step > first
+    page.press("Shift+R")
+    assert page.step == first
+    page.press("e")
+    assert "REBALANCE_IN_PROGRESS" in page.caption()
+    page.stepper.get_by_role("button", name="next commit").click()
+    assert "commit" in page.caption() or "OffsetCommit" in page.caption()
+
+
+def test_it_plays_and_pauses(opened, joined):
+    """Space plays and pauses; the speed can be changed; any step pauses."""
+    page = opened(Stepper(joined))
+    page.press("+", "+", "Space")
+    page.stepper.locator(".kl-counter").filter(
+        has_text=re.compile("event (1.|[6-9]) of")
+    ).wait_for()
+    page.press("Space")
+    stopped = page.step
+    page.window.wait_for_timeout(400)
+    assert page.step == stopped
+    assert page.stepper.get_by_role("button", name="Play").is_visible()
+
+
+def test_nodes_and_routine_are_filtered(opened, joined):
+    """Steps go only to the nodes that are chosen; routine is passed over unless it is asked for."""
+    page = opened(Stepper(joined))
+    choices = page.stepper.locator(".kl-choices")
+    for node in ("admin", "p1", "broker-0", "c1", "network"):
+        button = choices.get_by_role("button", name=node, exact=True)
+        if button.count():
+            button.click()
+    page.stepper.focus()
+    page.press("ArrowRight")
+    assert joined[page.step].node == "c2"
+    for _ in range(60):
+        page.press("ArrowRight")
+    assert page.step == len(joined) - 1
+
+
+def test_an_arrow_leads_to_its_message(opened, joined):
+    """A click on an arrow goes to its sending, whose fields are shown."""
+    page = opened(Stepper(joined))
+    page.press("End")
+    arrow = page.stepper.locator('[data-shows="messages"] [data-k]').last
+    place = int(arrow.get_attribute("data-k"))
+    arrow.dispatch_event("click", {"bubbles": True})
+    assert page.step == place
+    place = next(k for k, e in enumerate(joined) if e.kind == "send" and e.api == "JoinGroup")
+    page.stepper.locator("[data-scrub]").fill(str(place))
+    assert "session_timeout_ms" in page.stepper.locator("[data-fields]").inner_text()
+
+
+def test_panes_close_and_open(opened, joined):
+    """Each pane has a button that hides it and shows it again."""
+    page = opened(Stepper(joined))
+    group = page.stepper.locator('[data-shows="group"]')
+    button = page.stepper.locator('button[data-pane="group"]')
+    button.click()
+    assert not group.is_visible()
+    button.click()
+    assert group.is_visible()
+
+
+def test_two_histories_stand_one_above_the_other(opened):
+    """Both runs show the same until they part; the first difference has a button of its own."""
+    forked = what_if(scenarios.second_member_joins, at_ms=3500, crash="c1")
+    page = opened(Stepper(*forked))
+    assert page.stepper.locator("[data-run]").count() == 2
+    page.press("ArrowRight")
+    assert page.caption(0) == page.caption(1)
+    page.stepper.get_by_role("button", name="first difference").click()
+    assert page.caption(0) != page.caption(1)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_is_accessible_in_both_schemes(opened, joined, scheme):
+    """An accessibility checker finds nothing, in a waiting, an erring and a final state."""
+    page = opened(Stepper(joined), scheme=scheme)
+    for key in ("Home", "r", "e", "End"):
+        page.press(key)
+        found = Axe().run(page.window, ".kl-stepper").response["violations"]
+        told = [(each["id"], [n["html"][:150] for n in each["nodes"]][:3]) for each in found]
+        assert told == [], key
+
+
+def test_it_is_heard(opened, joined):
+    """What a step comes to is announced, in the words of the caption."""
+    page = opened(Stepper(joined))
+    page.press("r")
+    aloud = page.stepper.locator(".kl-aloud")
+    aloud.filter(has_text="PreparingRebalance").wait_for(state="attached")
+    assert aloud.inner_text() == page.caption()
+    unnamed = r"- (?:button|slider|combobox|spinbutton|img)(?: \[.*\])?:?$"
+    assert re.findall(unnamed, page.stepper.aria_snapshot(), re.M) == []
+
+
+def test_it_follows_the_scheme(opened, joined):
+    """Dark is light on dark; the caption can be read in both."""
+    grounds = {}
+    for scheme in ("light", "dark"):
+        page = opened(Stepper(joined), scheme=scheme)
+        colours = page.stepper.locator(".kl-moved .kl-caption").evaluate(
+            "e => [getComputedStyle(e).color, getComputedStyle(e).backgroundColor]"
+        )
+        assert contrast(*colours) >= 4.5
+        grounds[scheme] = colours[1]
+    assert grounds["light"] != grounds["dark"]
+
+
+def hostile():
+    """Record a trace whose every name is a tag."""
+    trace = Trace(EVIL)
+    where = {"topic": EVIL, "partition": 0}
+    state = {"from": "Empty", "to": EVIL, "reason": EVIL, "members": [EVIL], "leader": EVIL}
+    trace.record("group_state", 0, EVIL, group_id=EVIL, generation=1, detail=state)
+    asked = {"api": EVIL, "correlation_id": 1}
+    trace.record("send", 1, EVIL, peer="b", **asked, detail={"fields": {EVIL: {EVIL: EVIL}}})
+    trace.record("receive", 2, "b", peer=EVIL, **asked)
+    trace.record("append", 3, "b", **where, offset=0, detail={"count": 3})
+    given = {"partitions": {EVIL: [0]}}
+    trace.record("assigned", 3, EVIL, group_id=EVIL, member_id=EVIL, detail=given)
+    trace.record("position", 4, EVIL, **where, offset=1, detail={"reason": EVIL})
+    trace.record("processed", 5, EVIL, **where, offset=0, detail={"sink": EVIL})
+    trace.record("commit", 6, EVIL, **where, offset=1, error=EVIL, detail={"mode": EVIL})
+    trace.record("logged", 7, EVIL, detail={"message": EVIL})
+    return trace
+
+
+def test_names_from_a_run_are_text(opened):
+    """A topic, key, node or group called like a tag is shown as it is written, in every pane."""
+    trace = hostile()
+    page = opened(Stepper(trace, panes=("messages", *PANES, "fields")))
+    for step in range(len(trace)):
+        page.stepper.locator("[data-scrub]").fill(str(step))
+        assert page.stepper.locator("img").count() == 0
+    assert EVIL in page.stepper.inner_text()
+
+
+def test_an_empty_trace_says_so(opened):
+    """A trace without events opens, and says that it has none."""
+    page = opened(Stepper(Trace("nothing")))
+    assert "this trace has no events" in page.stepper.inner_text()
