@@ -49,6 +49,7 @@ class Cluster:
         self.nodes = tuple(nodes)
         self.config = config
         self.topics: dict[str, Topic] = {}
+        self._by_name: dict[TopicPartition, Partition] = {}
         self._brokers: dict[str, Broker] = {}  # those that hear what they are told
         self._living: set[str] = set()  # those that nobody has missed yet
         self._placed = 0  # how many partitions got a leader in turn
@@ -57,7 +58,7 @@ class Cluster:
             topic_partition = TopicPartition(GROUP_METADATA_TOPIC_NAME, index)
             leader = self.nodes[index % len(self.nodes)]
             offsets_topic.partitions.append(Partition(topic_partition, PartitionLog(), leader))
-        self.topics[offsets_topic.name] = offsets_topic
+        self._add(offsets_topic, offsets_topic.partitions)
 
     @property
     def living_brokers(self) -> list[str]:
@@ -66,14 +67,11 @@ class Cluster:
 
     def find(self, topic_partition: TopicPartition) -> Partition | None:
         """Find a partition, if there is one."""
-        topic = self.topics.get(topic_partition.topic)
-        if topic is None or not 0 <= topic_partition.partition < len(topic.partitions):
-            return None
-        return topic.partitions[topic_partition.partition]
+        return self._by_name.get(topic_partition)
 
     def find_led_by(self, node: str, topic_partition: TopicPartition) -> Partition | Errors:
         """Find a partition that this broker leads, or say why it cannot serve it."""
-        partition = self.find(topic_partition)
+        partition = self._by_name.get(topic_partition)
         if partition is None:
             return Errors.UNKNOWN_TOPIC_OR_PARTITION
         return partition if partition.leader == node else Errors.NOT_LEADER_OR_FOLLOWER
@@ -110,10 +108,12 @@ class Cluster:
     def delete_topic(self, name: str, *, now_ms: int) -> None:
         """Throw a topic and its records away."""
         topic = self.topics.pop(name)
+        gone = [partition.topic_partition for partition in topic.partitions]
+        for each in gone:
+            del self._by_name[each]
         for leader, partitions in _by_leader(topic.partitions).items():
             if leader in self._brokers:
                 self._brokers[leader].resign(partitions, now_ms)
-        gone = [partition.topic_partition for partition in topic.partitions]
         for node in self.living_brokers:
             if node in self._brokers:
                 self._brokers[node].topic_deleted(gone, now_ms)
@@ -129,7 +129,7 @@ class Cluster:
             log = PartitionLog(retention_ms=retention_ms, retention_bytes=retention_bytes)
             new.append(Partition(TopicPartition(topic.name, index), log))
         topic.partitions += new
-        self.topics[topic.name] = topic
+        self._add(topic, new)
         for partition in new:
             self._elect(partition, living[self._placed % len(living)], now_ms)
             self._placed += 1
@@ -179,6 +179,10 @@ class Cluster:
 
     def _partitions(self) -> list[Partition]:
         return [each for topic in self.topics.values() for each in topic.partitions]
+
+    def _add(self, topic: Topic, partitions: Iterable[Partition]) -> None:
+        self.topics[topic.name] = topic
+        self._by_name.update((each.topic_partition, each) for each in partitions)
 
     def _check_is_up(self, node: str) -> None:
         if node not in self._living:

@@ -53,14 +53,14 @@ class FetchRequests:
         As in Kafka, a partition that does not exist is an error that lets the others wait.
         InvalidRequestError: a negative limit.
         """
-        limits = [
-            request.max_bytes,
-            *(each.partition_max_bytes for each in request.partitions.values()),
-        ]
-        if min(limits) < 0:
-            raise InvalidRequestError(f"a limit is {min(limits)} bytes: 0 or more is allowed")
-        find = self._cluster.find
-        asked = {each: at for each, at in request.partitions.items() if find(each) is not None}
+        least, asked, find = request.max_bytes, {}, self._cluster.find
+        for topic_partition, at in request.partitions.items():
+            if at.partition_max_bytes < least:
+                least = at.partition_max_bytes
+            if find(topic_partition) is not None:
+                asked[topic_partition] = at
+        if least < 0:
+            raise InvalidRequestError(f"a limit is {least} bytes: 0 or more is allowed")
         fetch = DelayedFetch(request, asked, reply)
         if request.max_wait_ms <= 0 or not asked or self._is_satisfied(fetch):
             self._answer(fetch)
@@ -85,12 +85,14 @@ class FetchRequests:
             log = self._readable_log(topic_partition, offset)
             if isinstance(log, Errors):
                 return True
-            size += min(log.size_between(offset, log.high_watermark), partition_max_bytes)
+            if offset < log.high_watermark:
+                size += min(log.size_between(offset, log.high_watermark), partition_max_bytes)
         return size >= fetch.request.min_bytes
 
     def _complete(self, fetch: DelayedFetch) -> None:
         if fetch.timer is not None:
             fetch.timer.cancel()
+            fetch.timer = None  # it refers back, and the garbage collector would have to find that
         for topic_partition in fetch.partitions:
             del self._watchers[topic_partition][fetch]
         self._answer(fetch)
@@ -106,8 +108,9 @@ class FetchRequests:
                 continue
             limit = min(partition_max_bytes, left)
             records = log.read(offset, limit, min_one_record=nothing_yet)
-            nothing_yet = nothing_yet and not records
-            left -= log.size_between(offset, offset + len(records))
+            if records:
+                nothing_yet = False
+                left -= log.size_between(offset, offset + len(records))
             data[topic_partition] = PartitionData(
                 Errors.NONE, log.high_watermark, log.log_start_offset, records
             )
@@ -117,4 +120,5 @@ class FetchRequests:
         partition = self._cluster.find_led_by(self._node, topic_partition)
         if isinstance(partition, Errors):
             return partition
-        return partition.log if partition.log.has_offset(offset) else Errors.OFFSET_OUT_OF_RANGE
+        log = partition.log
+        return log if log.has_offset(offset) else Errors.OFFSET_OUT_OF_RANGE

@@ -83,7 +83,7 @@ class GroupMembership:
         reply(HeartbeatResponse(error_code=error))
 
     def _beat(self, group: GroupMetadata, request: HeartbeatRequest, now_ms: int) -> Errors:
-        completing = group.is_in(_S.AWAITING_SYNC)
+        completing = group.state is _S.AWAITING_SYNC
         error = self._validate(group, request)
         if completing and not self._profile.completing_checks_generation:
             error = Errors.NONE if error is Errors.ILLEGAL_GENERATION else error
@@ -93,7 +93,7 @@ class GroupMembership:
             return Errors.REBALANCE_IN_PROGRESS
         member = group.members[request.member_id]
         self._rebalance.sessions.schedule_next_heartbeat_expiration(group, member, now_ms)
-        preparing = group.is_in(_S.PREPARING_REBALANCE)
+        preparing = group.state is _S.PREPARING_REBALANCE
         return Errors.REBALANCE_IN_PROGRESS if preparing else Errors.NONE
 
     def handle_leave_group(self, request: LeaveGroupRequest, now_ms: int, reply: Reply) -> None:

@@ -61,7 +61,7 @@ class GroupMetadataManager:
         group = self._groups.get(group_id)
         if group is None:
             return self._why_not_here(group_id)
-        if group.is_in(_S.DEAD):
+        if group.state is _S.DEAD:
             moves = self._profile.dead_group_moves
             return Errors.COORDINATOR_NOT_AVAILABLE if moves else Errors.UNKNOWN_MEMBER_ID
         return group

@@ -27,6 +27,9 @@ _STORED_MEMBER_FIELDS = (
 )
 
 
+_as_json = json.JSONEncoder(separators=(",", ":")).encode
+
+
 class OffsetsLog(Protocol):
     """What is asked of the partition logs of __consumer_offsets."""
 
@@ -129,7 +132,7 @@ class OffsetStore:
 
 
 def _bytes(value: object) -> bytes:
-    return json.dumps(value, separators=(",", ":")).encode()
+    return _as_json(value).encode()
 
 
 def _restore(group: GroupMetadata, value: Mapping[str, Any]) -> None:

@@ -17,29 +17,19 @@ class PartitionLog:
 
     retention_ms, retention_bytes: what to keep; -1 for everything.
     log_start_offset: the first record that is still there.
+    log_end_offset: the one that the next record will get.
+    high_watermark: consumers read below it only. With one log for all brokers it is the log's end.
+    Differs from Kafka: there it follows the slowest replica in sync.
     """
 
     def __init__(self, *, retention_ms: int = -1, retention_bytes: int = -1) -> None:
-        self.log_start_offset = 0
+        self.log_start_offset = self.log_end_offset = self.high_watermark = 0
         self._retention_ms = retention_ms
         self._retention_bytes = retention_bytes
         self._records: list[Record] = []
         self._ends: list[int] = []  # bytes from the very first record on to each record's end
         self._latest: list[int] = []  # the latest timestamp from log_start_offset on to each record
         self._dropped_bytes = 0
-
-    @property
-    def log_end_offset(self) -> int:
-        """The offset that the next record will get."""
-        return self.log_start_offset + len(self._records)
-
-    @property
-    def high_watermark(self) -> int:
-        """Consumers read below it only. With one log for all brokers it is the log's end.
-
-        Differs from Kafka: there it follows the slowest replica in sync.
-        """
-        return self.log_end_offset
 
     @property
     def size_in_bytes(self) -> int:
@@ -52,12 +42,15 @@ class PartitionLog:
         end = self._bytes_before(offset)
         latest = self._latest[-1] if self._latest else -1
         for record in records:
-            end += max(record.size_in_bytes, 1)
-            latest = max(latest, record.timestamp_ms)
-            self._records.append(Record(offset, *record[1:]))
+            _, timestamp_ms, key, value, headers = record
+            end += record.size_in_bytes or 1
+            if timestamp_ms > latest:
+                latest = timestamp_ms
+            self._records.append(Record(offset, timestamp_ms, key, value, headers))
             self._ends.append(end)
             self._latest.append(latest)
             offset += 1
+        self.log_end_offset = self.high_watermark = offset
         return base_offset
 
     def has_offset(self, offset: int) -> bool:
@@ -72,7 +65,9 @@ class PartitionLog:
         offset: one that has_offset. min_one_record: give the first record even if it does not fit,
         so that its reader gets on (KIP-74).
         """
-        first, limit = (each - self.log_start_offset for each in (offset, self.high_watermark))
+        if offset == self.high_watermark:
+            return ()  # as most reads find it
+        first, limit = offset - self.log_start_offset, self.high_watermark - self.log_start_offset
         end = bisect_right(self._ends, self._bytes_before(offset) + max_bytes, first, limit)
         if end == first < limit and min_one_record:
             end += 1
@@ -85,9 +80,9 @@ class PartitionLog:
     def size_between(self, offset: int, end_offset: int) -> int:
         """Count the bytes from `offset` to before `end_offset`, both at most the log's end."""
         start = max(offset, self.log_start_offset)
-        return (
-            self._bytes_before(end_offset) - self._bytes_before(start) if start < end_offset else 0
-        )
+        if start >= end_offset:
+            return 0
+        return self._bytes_before(end_offset) - self._bytes_before(start)
 
     def first_since(self, timestamp_ms: int) -> Record | None:
         """Find the first record that is not older; producers' clocks may go back and forth."""

@@ -41,12 +41,12 @@ class ClientContext:
 
     def check_usable(self, what: str, *, is_closed: bool) -> None:
         """IllegalStateError if the client, a `what`, is closed, or is there no more."""
-        name = self.node.name
         if self.loop.broken:
             raise IllegalStateError(f"{self.loop.broken}: this {what} is gone")
         if is_closed:
-            raise IllegalStateError(f"the {what} {name} has been closed: make a new one")
+            raise IllegalStateError(f"the {what} {self.node.name} has been closed: make a new one")
         if not self.node.alive:
+            name = self.node.name
             raise IllegalStateError(f"{name} has crashed: its {what} is gone, make a new one")
 
     def on_crash(self, callback: Callable[[], object]) -> None:

@@ -34,6 +34,9 @@ class NetworkClient:
 
     request_timeout_ms: after so long without an answer a connection counts as broken.
     max_in_flight: how many unanswered requests a connection may have.
+    in_flight_count: of the requests without an answer yet.
+    wakeup: lets the poll that waits now come back; it is not remembered for a later one.
+    connection_failed, has_ready_nodes: see ClusterConnectionStates.
     """
 
     def __init__(
@@ -52,12 +55,15 @@ class NetworkClient:
         self._connections = ClusterConnectionStates(reconnect_backoff_ms, context.random)
         self._max_in_flight = max_in_flight
         self._inbox = Inbox(context.processes)
+        self.wakeup = self._inbox.arrived.fire
+        self.connection_failed = self._connections.connection_failed
+        self.has_ready_nodes = self._connections.has_ready_nodes
         self._states = self._connections.states
         self._by_connection: dict[Connection, ConnectionState] = {}
         self._closed: list[Connection] = []
         self._aborted: list[OnComplete] = []
         self._expiry_ms = NEVER_MS  # before this no request can have timed out
-        self._in_flight_count = 0
+        self.in_flight_count = 0
         self._metadata_fetch_in_progress = False
         self._is_closed = False
         context.on_crash(self._inbox.arrived.fire)
@@ -66,24 +72,16 @@ class NetworkClient:
 
     def ready(self, name: str) -> bool:
         """Whether a request can be sent on a connection now; it is made, if that is allowed."""
-        if self.connection_delay(name):
-            return False
-        state = self._states.setdefault(name, ConnectionState())
-        if state.connection is None:
-            self._connect(name, state)
+        state = self._states.get(name)
+        if state is None or state.connection is None:
+            if self.connection_delay(name):
+                return False
+            state = self._connect(name)
         return self._can_send(state)
 
     def connection_delay(self, name: str) -> int:
         """In how many ms a connection may be used or tried again; 0 if now."""
         return self._connections.connection_delay(name, self._context.now_ms)
-
-    def connection_failed(self, name: str) -> bool:
-        """Whether a connection was made, and is no more."""
-        return self._connections.connection_failed(name)
-
-    def has_ready_nodes(self) -> bool:
-        """Whether any connection stands."""
-        return self._connections.has_ready_nodes()
 
     def disconnect(self, name: str) -> None:
         """Close a connection; what is in flight on it ends without an answer at the next poll."""
@@ -131,7 +129,7 @@ class NetworkClient:
         wait_ms = self._request_timeout_ms if timeout_ms is None else timeout_ms
         due_ms = self._context.now_ms + wait_ms
         state.in_flight[state.connection.send(request)] = due_ms, on_complete
-        self._in_flight_count += 1
+        self.in_flight_count += 1
         if due_ms < self._expiry_ms:
             self._expiry_ms = due_ms
 
@@ -144,43 +142,40 @@ class NetworkClient:
     def in_flight_request_count(self, name: str | None = None) -> int:
         """Count the requests without an answer yet: of one connection, or of all."""
         if name is None:
-            return self._in_flight_count
+            return self.in_flight_count
         state = self._states.get(name)
         return len(state.in_flight) if state is not None else 0
-
-    def wakeup(self) -> None:
-        """Let the poll that waits now come back. It is not remembered for a later one."""
-        self._inbox.arrived.fire()
 
     def poll(self, timeout_ms: int) -> None:
         """Wait for something to come back, and complete what did; also what ended or timed out."""
         self._context.check_usable("client", is_closed=self._is_closed)
-        inbox = self._inbox
+        inbox, loop = self._inbox, self._context.loop
         if self._closed:  # while nobody polled
             self._handle_disconnections()
             timeout_ms = 0
-        loop = self._context.loop
-        now_ms = loop.now_ms
-        if now_ms >= self._metadata.due_ms:
+        now_ms, due_ms = loop.now_ms, self._metadata.due_ms
+        if now_ms >= due_ms:
             timeout_ms = min(timeout_ms, self._maybe_update_metadata())
+            due_ms = self._metadata.due_ms
         if timeout_ms > 0 and not (inbox.exchanges or self._closed or self._aborted):
-            timeout_ms = min(timeout_ms, self._expiry_ms - now_ms)
-            if self._metadata.due_ms > now_ms:
-                timeout_ms = min(timeout_ms, self._metadata.due_ms - now_ms)
-            if timeout_ms > 0:
-                inbox.wait(timeout_ms if timeout_ms < NEVER_MS // 2 else None)
+            until_ms = min(now_ms + timeout_ms, self._expiry_ms)
+            if now_ms < due_ms < until_ms:
+                until_ms = due_ms
+            if until_ms > now_ms:
+                inbox.wait(until_ms - now_ms if until_ms < NEVER_MS // 2 else None)
                 now_ms = loop.now_ms
         if self._aborted:
             aborted, self._aborted = self._aborted, []
             for on_complete in aborted:
                 on_complete(None)
-        for exchange in inbox.take():
-            state = self._by_connection.get(exchange.connection)
-            if state is not None and exchange in state.in_flight:
-                _, told = state.in_flight.pop(exchange)
-                self._in_flight_count -= 1
-                state.failures = 0
-                told(exchange.response)
+        if inbox.exchanges:
+            for exchange in inbox.take():
+                state = self._by_connection.get(exchange.connection)
+                if state is not None and exchange in state.in_flight:
+                    _, told = state.in_flight.pop(exchange)
+                    self.in_flight_count -= 1
+                    state.failures = 0
+                    told(exchange.response)
         if self._closed:
             self._handle_disconnections()
         if now_ms >= self._expiry_ms:
@@ -192,8 +187,9 @@ class NetworkClient:
         is_open = state.connection is not None and state.connection.is_open
         return is_open and not state.refused and len(state.in_flight) < self._max_in_flight
 
-    def _connect(self, name: str, state: ConnectionState) -> None:
+    def _connect(self, name: str) -> ConnectionState:
         context = self._context
+        state = self._states.setdefault(name, ConnectionState())
         server = context.find_node(name.partition(CONNECTION_MARK)[0])
         connection = context.network.connect(
             context.node, server, inbox=self._inbox, on_close=self._on_close
@@ -201,6 +197,7 @@ class NetworkClient:
         state.connection = connection
         state.refused = bool(connection.ended)
         self._by_connection[connection] = state
+        return state
 
     def _on_close(self, connection: Connection) -> None:
         """Hear from the network that a connection ended; a poll deals with it."""
@@ -228,7 +225,7 @@ class NetworkClient:
         if connection not in self._by_connection:
             return []
         state = self._by_connection.pop(connection)
-        self._in_flight_count -= len(state.in_flight)
+        self.in_flight_count -= len(state.in_flight)
         return self._connections.disconnected(state, self._context.now_ms)
 
     def _maybe_update_metadata(self) -> int:

@@ -54,7 +54,7 @@ def deserializer_of(setting: object, key: str) -> Deserializer:
     return found
 
 
-def serialize(serializer: Serializer, value: object, *, what: str) -> bytes | None:
+def serialize(serializer: Serializer, value: object, *, what: str, topic: str = "") -> bytes | None:
     """Make bytes of a value; None stays None. SerializationError tells what was given."""
     if value is None:
         return None
@@ -63,7 +63,8 @@ def serialize(serializer: Serializer, value: object, *, what: str) -> bytes | No
         if data is not None and not isinstance(data, bytes):
             raise TypeError(f"the serializer made a {type(data).__name__} of it, not bytes")
     except Exception as error:
-        raise SerializationError(f"{what} is {value!r:.80}: {error}") from error
+        where = f" of a record for {topic}" if topic else ""
+        raise SerializationError(f"{what}{where} is {value!r:.80}: {error}") from error
     return data
 
 

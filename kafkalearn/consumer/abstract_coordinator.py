@@ -64,9 +64,8 @@ class AbstractCoordinator(GroupMembership):
             if thread.failure is not None:
                 self.heartbeat_thread = None
                 raise thread.failure
-            is_due = self.heartbeat.should_heartbeat(now_ms)
             self.heartbeat.poll(now_ms)
-            if is_due:
+            if now_ms >= self.heartbeat.due_ms:
                 thread.wake()
                 # Give way: the poll does not wait while a heartbeat is due, so it would stay due.
                 self.context.processes.sleep(0)
@@ -75,7 +74,7 @@ class AbstractCoordinator(GroupMembership):
         """In how many ms a heartbeat is due; NEVER_MS for who has not joined, or was fenced."""
         if self.state is MemberState.UNJOINED or self.heartbeat_thread is None:
             return NEVER_MS
-        return self.heartbeat.time_to_next_heartbeat(now_ms)
+        return max(0, self.heartbeat.due_ms - now_ms)
 
     def ensure_active_group(self, timeout_ms: int = NEVER_MS) -> bool:
         """Be a member with an assignment; False if that is not so in time."""

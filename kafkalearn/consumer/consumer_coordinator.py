@@ -54,50 +54,50 @@ class ConsumerCoordinator(PartitionHandover):
 
     def poll(self, now_ms: int, timeout_ms: int = NEVER_MS) -> bool:
         """Be a member with partitions, commit if it is time; False if that is not so in time."""
-        deadline_ms = now_ms + timeout_ms
+        loop, deadline_ms = self.context.loop, now_ms + timeout_ms
         self.invoke_completed_offset_commit_callbacks()
         if self.subscriptions.partitions_auto_assigned():
             counts_first = self.context.profile.poll_heartbeat_first
             if counts_first:
                 self.poll_heartbeat(now_ms)
-            if self.coordinator_unknown():
+            if self.check_and_get_coordinator() is None:
                 self.record_step("ensure_coordinator_ready")
                 if not self.ensure_coordinator_ready(timeout_ms):
                     return False
             if self.need_rejoin() or self.rejoin_incomplete():
                 self.record_step("ensure_active_group")
-                left_ms = deadline_ms - self.context.now_ms
+                left_ms = deadline_ms - loop.now_ms
                 # A pattern is matched at least once before the first join.
                 has_pattern = self.subscriptions.has_pattern_subscription()
                 if has_pattern and not self.client.ensure_fresh_metadata(left_ms):
                     return False
-                if not self.ensure_active_group(deadline_ms - self.context.now_ms):
+                if not self.ensure_active_group(deadline_ms - loop.now_ms):
                     return False
             if not counts_first:
-                self.poll_heartbeat(self.context.now_ms)
+                self.poll_heartbeat(loop.now_ms)
         elif self._cluster_metadata.update_requested() and not self.client.has_ready_nodes():
             # No broker can be reached: wait here, or a poll would return at once again and again.
             updated = self.client.await_metadata_update(timeout_ms)
             if not updated and not self.client.has_ready_nodes():
                 return False
-        self.maybe_auto_commit_offsets_async(self.context.now_ms)
+        self.maybe_auto_commit_offsets_async(loop.now_ms)
         return True
 
     def time_to_next_poll(self, now_ms: int) -> int:
         """In how many ms to poll at the latest, for a heartbeat or an automatic commit."""
         wait_ms = self.time_to_next_heartbeat(now_ms)
         if self.auto_commit_enabled:
-            wait_ms = min(wait_ms, max(0, self.next_auto_commit_deadline_ms - now_ms))
-        return wait_ms
+            wait_ms = min(wait_ms, self.next_auto_commit_deadline_ms - now_ms)
+        return max(0, wait_ms)
 
     def need_rejoin(self) -> bool:
         """Whether to join again: topics or subscription changed, or the coordinator says so."""
-        if not self.subscriptions.partitions_auto_assigned():
+        subscriptions = self.subscriptions
+        if not subscriptions.partitions_auto_assigned():
             return False
-        subscription = self.subscriptions.subscription
         snapshot, joined = self.assignment_snapshot, self._joined_subscription
         has_changed = snapshot not in (None, self.metadata_snapshot)
-        return has_changed or joined not in (None, subscription) or super().need_rejoin()
+        return self.rejoin_needed or has_changed or joined not in (None, subscriptions.subscription)
 
     def update_pattern_subscription(self, metadata: Metadata) -> None:
         """Subscribe to the topics that match the pattern now; the cluster's own do not count."""

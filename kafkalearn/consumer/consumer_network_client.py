@@ -7,8 +7,6 @@ Source: document 004; org.apache.kafka.clients.consumer.internals.ConsumerNetwor
 """
 
 from collections import deque
-from collections.abc import Callable
-from functools import partial
 from typing import Any, Protocol
 
 from kafkalearn.clients.client_context import ClientContext
@@ -28,22 +26,49 @@ class PollCondition(Protocol):
         """Whether what is waited for is still missing."""
 
 
-class _Unsent:
-    """A request that was not sent yet."""
+class _Pending(RequestFuture[Response]):
+    """The future of a request, from when it is queued (Java: RequestFutureCompletionHandler).
 
-    __slots__ = ("created_ms", "future", "request", "timeout_ms")
+    completed: where it waits, once there is a response or an error, until a poll says so.
+    """
 
-    def __init__(self, request: Request, created_ms: int, *, timeout_ms: int | None) -> None:
+    def __init__(
+        self,
+        node: str,
+        request: Request,
+        *,
+        created_ms: int,
+        timeout_ms: int | None,
+        completed: "deque[_Pending]",
+    ) -> None:
+        super().__init__()
+        self.node = node
         self.request = request
         self.created_ms = created_ms
         self.timeout_ms = timeout_ms
-        self.future: RequestFuture[Response] = RequestFuture()
+        self._completed = completed
+        self._response: Response | None = None
+        self._failure: Exception | None = None
+
+    def on_complete(self, response: Response | None, error: Exception | None = None) -> None:
+        """Take the response, or what kept it from being sent; neither if the connection ended."""
+        self._response, self._failure = response, error
+        self._completed.append(self)
+
+    def fire_completion(self) -> None:
+        """Say how it ended."""
+        if self._response is not None:
+            self.complete(self._response)
+        else:
+            why = f"the connection to {self.node} ended before the answer came"
+            self.raise_error(self._failure or DisconnectError(why))
 
 
 class ConsumerNetworkClient:
     """Sends when polled, and completes futures when polled.
 
     Times to wait are virtual ms; NEVER_MS waits for ever.
+    least_loaded_node, has_ready_nodes, connection_failed: see NetworkClient.
     """
 
     def __init__(
@@ -60,8 +85,11 @@ class ConsumerNetworkClient:
         self._metadata = metadata
         self._retry_backoff_ms = retry_backoff_ms
         self._unsent_expiry_ms = request_timeout_ms
-        self._unsent: dict[str, deque[_Unsent]] = {}
-        self._pending_completion: deque[Callable[[], None]] = deque()
+        self._unsent: dict[str, list[_Pending]] = {}
+        self._pending_completion: deque[_Pending] = deque()
+        self.least_loaded_node = client.least_loaded_node
+        self.has_ready_nodes = client.has_ready_nodes
+        self.connection_failed = client.connection_failed
         self._wakeup = False
         self._wakeup_disabled = False
 
@@ -69,22 +97,16 @@ class ConsumerNetworkClient:
         self, node: str, request: Request, *, timeout_ms: int | None = None
     ) -> RequestFuture[Response]:
         """Queue a request for a connection; a poll sends it."""
-        unsent = _Unsent(request, self._context.now_ms, timeout_ms=timeout_ms)
-        self._unsent.setdefault(node, deque()).append(unsent)
+        unsent = _Pending(
+            node,
+            request,
+            created_ms=self._context.loop.now_ms,
+            timeout_ms=timeout_ms,
+            completed=self._pending_completion,
+        )
+        self._unsent.setdefault(node, []).append(unsent)
         self._client.wakeup()
-        return unsent.future
-
-    def least_loaded_node(self) -> str | None:
-        """See NetworkClient."""
-        return self._client.least_loaded_node()
-
-    def has_ready_nodes(self) -> bool:
-        """See NetworkClient."""
-        return self._client.has_ready_nodes()
-
-    def connection_failed(self, node: str) -> bool:
-        """See NetworkClient."""
-        return self._client.connection_failed(node)
+        return unsent
 
     def try_connect(self, node: str) -> None:
         """Connect, if that is allowed now."""
@@ -151,7 +173,7 @@ class ConsumerNetworkClient:
         may_wake = not (disable_wakeup or self._wakeup_disabled)
         may_wait = not (self._pending_completion or (self._wakeup and may_wake))
         if may_wait and (condition is None or condition.should_block()):
-            if not self._client.in_flight_request_count():
+            if not self._client.in_flight_count:
                 timeout_ms = min(timeout_ms, self._retry_backoff_ms)
             self._client.poll(min(timeout_ms, MAX_POLL_TIMEOUT_MS))
         else:
@@ -193,29 +215,20 @@ class ConsumerNetworkClient:
     def _try_send(self) -> None:
         for node, waiting in list(self._unsent.items()):
             while waiting and self._client.ready(node):
-                unsent = waiting.popleft()
+                unsent = waiting.pop(0)
                 self._client.send(
                     node,
                     unsent.request,
-                    on_complete=partial(self._on_complete, unsent.future, node=node),
+                    on_complete=unsent.on_complete,
                     timeout_ms=unsent.timeout_ms,
                 )
             if not waiting:
                 self._unsent.pop(node, None)
 
-    def _on_complete(
-        self, future: RequestFuture[Response], response: Response | None, *, node: str
-    ) -> None:
-        if response is None:
-            error = DisconnectError(f"the connection to {node} ended before the answer came")
-            self._pending_completion.append(partial(future.raise_error, error))
-        else:
-            self._pending_completion.append(partial(future.complete, response))
-
     def _fire_pending_completed_requests(self) -> None:
         pending = self._pending_completion
         while pending:
-            pending.popleft()()
+            pending.popleft().fire_completion()
         self._client.wakeup()  # another process may wait for just one of these
 
     def _check_disconnects(self) -> None:
@@ -225,14 +238,12 @@ class ConsumerNetworkClient:
 
     def _fail_unsent(self, node: str, error: Exception) -> None:
         for unsent in self._unsent.pop(node, ()):
-            self._pending_completion.append(partial(unsent.future.raise_error, error))
+            unsent.on_complete(None, error)
 
     def _fail_expired_requests(self) -> None:
         oldest_ms = self._context.now_ms - self._unsent_expiry_ms
         for waiting in self._unsent.values():
             while waiting and waiting[0].created_ms < oldest_ms:
-                unsent = waiting.popleft()
-                error = KafkaTimeoutError(
-                    f"{unsent.request.api} was not sent within {self._unsent_expiry_ms:,} ms"
-                )
-                self._pending_completion.append(partial(unsent.future.raise_error, error))
+                unsent = waiting.pop(0)
+                why = f"{unsent.request.api} was not sent within {self._unsent_expiry_ms:,} ms"
+                unsent.on_complete(None, KafkaTimeoutError(why))

@@ -73,9 +73,11 @@ class CoordinatorLookup:
 
     def check_and_get_coordinator(self) -> str | None:
         """Name the connection to the coordinator; None if it is unknown."""
-        if self.coordinator is not None and self.client.connection_failed(self.coordinator):
+        coordinator = self.coordinator
+        if coordinator is not None and self.client.connection_failed(coordinator):
             self.mark_coordinator_unknown(is_disconnected=True)
-        return self.coordinator
+            return None
+        return coordinator
 
     def mark_coordinator_unknown(self, *, is_disconnected: bool = False) -> None:
         """Forget the coordinator; what it has not answered fails (0.10.1: coordinatorDead)."""

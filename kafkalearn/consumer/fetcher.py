@@ -53,8 +53,7 @@ class Fetcher(OffsetLookup):
         """Send a fetch to each broker that has something to fetch and none on its way; how many."""
         requests = self.create_fetch_requests()
         for node, request in requests.items():
-            sent = self.client.send(node, request)
-            sent.add_listener(partial(self._on_fetched, request))
+            self.client.send(node, request).add_listener(partial(self._on_fetched, request))
         return len(requests)
 
     def create_fetch_requests(self) -> dict[str, FetchRequest]:
@@ -64,31 +63,29 @@ class Fetcher(OffsetLookup):
             waiting.add(self.next_in_line_records.partition)
         leaders, config = self.metadata.leaders, self.config
         max_bytes = config.max_partition_fetch_bytes
-        wanted: dict[str, dict[TopicPartition, FetchPartition]] = {}
-        busy: set[str] = set()  # brokers that owe an answer
+        wanted: dict[str, dict[TopicPartition, FetchPartition] | None] = {}
         for partition, state in self.subscriptions.assignment.items():
             position = state.position
-            if state.paused or position is None or partition in waiting:
+            if position is None or state.paused or (waiting and partition in waiting):
                 continue
             node = leaders.get(partition)
             if node is None:
                 self.metadata.request_update()
-            elif node in wanted:
-                wanted[node][partition] = FetchPartition(position, max_bytes)
-            elif node not in busy:
-                if self.client.pending_request_count(node):
-                    busy.add(node)
-                else:
-                    wanted[node] = {partition: FetchPartition(position, max_bytes)}
-        return {
-            node: FetchRequest(
-                max_wait_ms=config.fetch_max_wait_ms,
-                min_bytes=config.fetch_min_bytes,
-                max_bytes=config.fetch_max_bytes,
-                partitions=partitions,
-            )
-            for node, partitions in wanted.items()
-        }
+                continue
+            if node not in wanted:  # None for a broker that owes an answer
+                wanted[node] = None if self.client.pending_request_count(node) else {}
+            if (asked := wanted[node]) is not None:
+                asked[partition] = FetchPartition(position, max_bytes)
+        requests = {}
+        for node, partitions in wanted.items():
+            if partitions is not None:
+                requests[node] = FetchRequest(
+                    max_wait_ms=config.fetch_max_wait_ms,
+                    min_bytes=config.fetch_min_bytes,
+                    max_bytes=config.fetch_max_bytes,
+                    partitions=partitions,
+                )
+        return requests
 
     def has_completed_fetches(self) -> bool:
         """Whether there is something to look at."""
@@ -96,7 +93,7 @@ class Fetcher(OffsetLookup):
 
     def should_block(self) -> bool:
         """Whether a poll has to wait: the documents' PollCondition."""
-        return not self.has_completed_fetches()
+        return not self.completed_fetches
 
     def fetched_records(self) -> Fetched:
         """Take up to max.poll.records, and move the positions past them.
@@ -106,23 +103,22 @@ class Fetcher(OffsetLookup):
         returned first, and the error comes with the next poll.
         """
         drained: Fetched = {}
-        if not self.completed_fetches and self.next_in_line_records is None:
+        completed, source = self.completed_fetches, self.next_in_line_records
+        if not completed and source is None:
             return drained
         remaining = self._max_poll_records
         try:
             while remaining > 0:
-                if self.next_in_line_records is None or self.next_in_line_records.is_drained():
-                    self.next_in_line_records = None
-                    if not self.completed_fetches:
+                if source is None or source.is_drained():
+                    source = self.next_in_line_records = None
+                    if not completed:
                         break
-                    self.next_in_line_records = self.parse_completed_fetch(
-                        self.completed_fetches[0]
-                    )
-                    self.completed_fetches.popleft()
+                    source = self.next_in_line_records = self.parse_completed_fetch(completed[0])
+                    completed.popleft()
                 else:
-                    records = self.drain_records(self.next_in_line_records, remaining)
+                    records = self.drain_records(source, remaining)
                     if records:
-                        drained.setdefault(self.next_in_line_records.partition, []).extend(records)
+                        drained.setdefault(source.partition, []).extend(records)
                         remaining -= len(records)
         except KafkaError:
             if not drained:
@@ -165,7 +161,8 @@ class Fetcher(OffsetLookup):
         elif error is Errors.NONE:
             if subscriptions.position(partition) == fetch_offset:
                 subscriptions.update_high_watermark(partition, data.high_watermark)
-                records = PartitionRecords(partition, fetch_offset, records=data.records)
+                if data.records:
+                    records = PartitionRecords(partition, fetch_offset, records=data.records)
         elif error in _STALE_METADATA:
             self.metadata.request_update()
         elif error is Errors.OFFSET_OUT_OF_RANGE:
@@ -184,8 +181,9 @@ class Fetcher(OffsetLookup):
         if not self.matches_requested_partitions(request, response):
             self.context.warn("a fetch is ignored: its partitions are not those asked for")
             return
+        asked = request.partitions
         for partition, data in response.partitions.items():
-            fetch_offset = request.partitions[partition].fetch_offset
+            fetch_offset, _ = asked[partition]
             self.completed_fetches.append(CompletedFetch(partition, fetch_offset, data))
 
     def _handle_out_of_range(self, partition: TopicPartition, fetch_offset: int) -> None:

@@ -11,10 +11,11 @@ class Heartbeat:
     session_timeout_ms: without an answer for longer, the coordinator may be gone.
     heartbeat_interval_ms: between two heartbeats; retry_backoff_ms after one that failed.
     max_poll_interval_ms: without a poll for longer, the application counts as stuck.
+    due_ms: when the next heartbeat is due.
     """
 
     __slots__ = (
-        *("_failed", "_last_poll_ms", "_last_received_ms", "_last_reset_ms", "_last_sent_ms"),
+        *("_last_poll_ms", "_last_received_ms", "_last_reset_ms", "_last_sent_ms", "due_ms"),
         *("heartbeat_interval_ms", "max_poll_interval_ms", "retry_backoff_ms"),
         "session_timeout_ms",
     )
@@ -31,8 +32,8 @@ class Heartbeat:
         self.heartbeat_interval_ms = heartbeat_interval_ms
         self.max_poll_interval_ms = max_poll_interval_ms
         self.retry_backoff_ms = retry_backoff_ms
-        self._failed = False
         self._last_poll_ms = self._last_received_ms = self._last_reset_ms = self._last_sent_ms = 0
+        self.due_ms = heartbeat_interval_ms
 
     def poll(self, now_ms: int) -> None:
         """The application polls."""
@@ -41,7 +42,7 @@ class Heartbeat:
     def sent_heartbeat(self, now_ms: int) -> None:
         """One was sent."""
         self._last_sent_ms = now_ms
-        self._failed = False
+        self._set_due(self.heartbeat_interval_ms)
 
     def receive_heartbeat(self, now_ms: int) -> None:
         """One was answered."""
@@ -49,7 +50,7 @@ class Heartbeat:
 
     def fail_heartbeat(self) -> None:
         """One failed: the next is due sooner."""
-        self._failed = True
+        self._set_due(self.retry_backoff_ms)
 
     def reset_timeouts(self, now_ms: int) -> None:
         """Begin anew, as after a join."""
@@ -59,16 +60,15 @@ class Heartbeat:
     def reset_session_timeout(self, now_ms: int) -> None:
         """Begin the session anew."""
         self._last_reset_ms = now_ms
-        self._failed = False
+        self._set_due(self.heartbeat_interval_ms)
 
     def should_heartbeat(self, now_ms: int) -> bool:
         """Whether one is due."""
-        return self.time_to_next_heartbeat(now_ms) == 0
+        return now_ms >= self.due_ms
 
     def time_to_next_heartbeat(self, now_ms: int) -> int:
         """In how many ms the next is due."""
-        delay_ms = self.retry_backoff_ms if self._failed else self.heartbeat_interval_ms
-        return max(0, max(self._last_sent_ms, self._last_reset_ms) + delay_ms - now_ms)
+        return max(0, self.due_ms - now_ms)
 
     def session_timeout_expired(self, now_ms: int) -> bool:
         """Whether no heartbeat was answered for longer than the session timeout."""
@@ -82,6 +82,9 @@ class Heartbeat:
         """In how many ms, without news, the session or the poll is overdue."""
         poll_ends_ms = self._last_poll_ms + self.max_poll_interval_ms
         return max(0, min(self._session_ends_ms(), poll_ends_ms) + 1 - now_ms)
+
+    def _set_due(self, delay_ms: int) -> None:
+        self.due_ms = max(self._last_sent_ms, self._last_reset_ms) + delay_ms
 
     def _session_ends_ms(self) -> int:
         return max(self._last_reset_ms, self._last_received_ms) + self.session_timeout_ms

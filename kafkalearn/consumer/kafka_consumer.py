@@ -104,22 +104,22 @@ class KafkaConsumer(ConsumerPositions):
                     "this consumer is not subscribed to any topics or assigned any partitions: "
                     "call subscribe() or assign() first"
                 )
-            start_ms = self.context.now_ms
-            detail = {"timeout_ms": timeout_ms}
+            loop, detail = self.context.loop, {"timeout_ms": timeout_ms}
+            start_ms = loop.now_ms
             self.context.record(
                 "poll", start_ms, group_id=self.config.group_id or None, detail=detail
             )
             remaining_ms = timeout_ms
             while True:
-                records = self.poll_once(remaining_ms, start_ms + bound_ms - self.context.now_ms)
+                records = self.poll_once(remaining_ms, start_ms + bound_ms - loop.now_ms)
                 if records:
                     # The next fetch is on its way while the application is at work.
                     if self.fetcher.send_fetches() > 0 or self.client.pending_request_count() > 0:
                         self.client.poll_no_wakeup()
                     return self.interceptors.on_consume(ConsumerRecords(records))
-                remaining_ms = start_ms + timeout_ms - self.context.now_ms
+                remaining_ms = start_ms + timeout_ms - loop.now_ms
                 if remaining_ms <= 0:
-                    if self.context.now_ms == start_ms:
+                    if loop.now_ms == start_ms:
                         self.context.processes.sleep(1)
                     return ConsumerRecords.empty()
 
@@ -130,13 +130,14 @@ class KafkaConsumer(ConsumerPositions):
         """
         coordinator, fetcher, context = self.coordinator, self.fetcher, self.context
         context.wait_until_thawed()
-        deadline_ms = context.now_ms + bound_ms
-        if not coordinator.poll(context.now_ms, bound_ms):
+        loop = context.loop
+        deadline_ms = loop.now_ms + bound_ms
+        if not coordinator.poll(loop.now_ms, bound_ms):
             return {}
         if not self.subscriptions.has_all_fetch_positions():
             missing = self.subscriptions.missing_fetch_positions()
             try:
-                left_ms = deadline_ms - context.now_ms
+                left_ms = deadline_ms - loop.now_ms
                 if context.profile.poll_timeout_bounds_join:
                     left_ms = min(left_ms, timeout_ms)  # a reset does not hold up a poll (2.0)
                 self.update_fetch_positions(missing, max(0, left_ms))
@@ -146,8 +147,7 @@ class KafkaConsumer(ConsumerPositions):
         if records:
             return records
         fetcher.send_fetches()
-        now_ms = context.now_ms
-        poll_timeout_ms = min(coordinator.time_to_next_poll(now_ms), timeout_ms)
+        poll_timeout_ms = min(coordinator.time_to_next_poll(loop.now_ms), timeout_ms)
         self.client.poll(poll_timeout_ms, fetcher)
         if coordinator.need_rejoin():
             return {}  # so that the group gets stable soon

@@ -87,7 +87,7 @@ class OffsetCommits(OffsetRequests):
         """Commit what polls have returned so far, if it is time (called by poll)."""
         if self.auto_commit_enabled:
             waits = not self.context.profile.auto_commit_finds_coordinator
-            if waits and self.coordinator_unknown():
+            if waits and self.check_and_get_coordinator() is None:
                 self.next_auto_commit_deadline_ms = now_ms + self.config.retry_backoff_ms
             elif now_ms >= self.next_auto_commit_deadline_ms:
                 self.next_auto_commit_deadline_ms = now_ms + self.config.auto_commit_interval_ms

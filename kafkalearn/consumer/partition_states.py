@@ -79,7 +79,7 @@ class PartitionStates:
         """Whether the positions of all assigned partitions, or of these, are known."""
         if partitions is not None:
             return all(map(self.has_valid_position, partitions))
-        return not any(state.position is None for state in self.assignment.values())
+        return None not in [state.position for state in self.assignment.values()]
 
     def position(self, partition: TopicPartition, offset: int | None = None) -> int | None:
         """Give the offset to fetch next, None if unknown; with `offset`, move on to it first.

@@ -39,6 +39,9 @@ class SubscriptionType(Enum):
     USER_ASSIGNED = "user_assigned"
 
 
+_AUTO = (SubscriptionType.AUTO_TOPICS, SubscriptionType.AUTO_PATTERN)
+
+
 class SubscriptionState(PartitionStates):
     """The one place that knows; coordinator and fetcher ask here. Positions are in PartitionStates.
 
@@ -157,10 +160,7 @@ class SubscriptionState(PartitionStates):
 
     def partitions_auto_assigned(self) -> bool:
         """Whether a group deals out the partitions."""
-        return self.subscription_type in (
-            SubscriptionType.AUTO_TOPICS,
-            SubscriptionType.AUTO_PATTERN,
-        )
+        return self.subscription_type in _AUTO
 
     def has_pattern_subscription(self) -> bool:
         """Whether the topics are those that match a pattern."""

@@ -65,7 +65,7 @@ class EventLoop:
         self.driver: Any = None
         self.who_waits: Callable[[], Iterable[str]] = tuple
         self._thread = threading.get_ident()
-        self._tidy_at = 1000
+        self.tidy_at = 1000
         self._alarm = Timer(self, self._come_to_limit)
         self._limit_ms = 0
         self._caller = ""
@@ -157,17 +157,19 @@ class EventLoop:
                 "a simulation belongs to the thread that made it: this is another one"
             )
 
-    def enqueue(self, entry: Entry) -> None:
-        """Queue a timer's entry; now and then, throw away those of no use."""
-        heappush(self.queue, entry)
-        if len(self.queue) > self._tidy_at:
-            self._tidy()
-            self._tidy_at = 2 * len(self.queue) + 1000
+    def tidy(self) -> None:
+        """Throw away the entries of timers that are of no use; who sets one calls this at times."""
+        kept = (
+            each for each in self.queue if not isinstance(each[2], Timer) or each[2].keeps(each[1])
+        )
+        self.queue[:] = kept
+        heapify(self.queue)
+        self.tidy_at = 2 * len(self.queue) + 1000
 
     def happen(self, time_ms: int, sequence: int) -> None:
         """Come to a bound: say why the wait cannot end, and who waits for what."""
         heappush(self.queue, (time_ms, sequence, self))
-        self._tidy()
+        self.tidy()
         if time_ms < 0:
             why = f"the run came to its bound of {self.max_events:,} events at {self.now_ms:,} ms"
         elif len(self.queue) > 1:
@@ -189,13 +191,6 @@ class EventLoop:
             self._alarm.restart(self._limit_ms)  # something was scheduled meanwhile
         else:
             self._stopped = True
-
-    def _tidy(self) -> None:
-        kept = (
-            each for each in self.queue if not isinstance(each[2], Timer) or each[2].keeps(each[1])
-        )
-        self.queue[:] = kept
-        heapify(self.queue)
 
     def _check_that_nobody_drives(self) -> None:
         self.check_thread()

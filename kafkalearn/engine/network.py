@@ -100,20 +100,20 @@ class Network:
         """Send an exchange's request on its way, or, if `back`, its response."""
         loop = self.loop
         now_ms = loop.now_ms
-        journal = self.journal
-        journal("respond" if back else "send", now_ms, exchange, None)
+        self.journal("respond" if back else "send", now_ms, exchange, None)
         due_ms = now_ms + self._latency_ms
         connection = exchange.connection
         reason = connection.ended
         if self._uncertain:
             reason, due_ms = self._meet_chance(exchange, due_ms)
         if reason:
-            journal("dropped", now_ms, exchange, reason)
+            self.journal("dropped", now_ms, exchange, reason)
             connection.end("an earlier message got lost")
             return
-        if due_ms < connection.due_ms[back]:
-            due_ms = connection.due_ms[back]  # one direction of a connection keeps its order
-        connection.due_ms[back] = due_ms
+        last_ms = connection.due_ms
+        if due_ms < last_ms[back]:
+            due_ms = last_ms[back]  # one direction of a connection keeps its order
+        last_ms[back] = due_ms
         heappush(loop.queue, (due_ms, next(loop.sequence), exchange))
 
     def _meet_chance(self, exchange: Exchange, due_ms: int) -> tuple[str, int]:

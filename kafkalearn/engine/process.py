@@ -6,7 +6,7 @@ turn it is, or to the loop. A caller that is no process drives the loop while it
 
 from collections.abc import Callable, Iterator
 from contextvars import copy_context
-from heapq import heappop, heappush, heappushpop
+from heapq import heappush, heappushpop
 
 from greenlet import getcurrent, greenlet  # type: ignore[import-untyped]
 
@@ -98,7 +98,8 @@ class Process(greenlet):  # type: ignore[misc]
     def wake(self) -> None:
         """End its wait; Signal.fire calls this."""
         self.waits_for = None
-        self.go_on_at(self._processes.loop.now_ms)
+        loop = self._processes.loop
+        heappush(loop.queue, (loop.now_ms, next(loop.sequence), self))
 
     def go_on_at(self, time_ms: int) -> None:
         """Queue it."""
@@ -174,17 +175,6 @@ class Processes:
             loop.now_ms = time_ms
             if what is not process:
                 what.switch()
-        else:
-            loop.driver.switch(entry)
-
-    def give_way(self) -> None:
-        """Suspend the running process, which something will let go on."""
-        loop = self.loop
-        entry = heappop(loop.queue)
-        time_ms, _, what = entry
-        if what.direct:
-            loop.now_ms = time_ms
-            what.switch()
         else:
             loop.driver.switch(entry)
 

@@ -1,5 +1,6 @@
 """What processes, and callers that are none, wait for."""
 
+from heapq import heappop
 from typing import TYPE_CHECKING, Any
 
 from greenlet import getcurrent  # type: ignore[import-untyped]
@@ -23,26 +24,33 @@ class Signal:
 
     def fire(self) -> bool:
         """Let all go on that wait now, in the order in which they came; whether any did."""
-        awaited = bool(self._waiters)
+        if not self._waiters:
+            return False
         for waiter in self._waiters:
             waiter.wake()
         self._waiters.clear()
-        return awaited
+        return True
 
     def wait(self, timeout_ms: int | None = None) -> bool:
         """Wait until it fires; False if `timeout_ms` passed before.
 
         A caller that is no process drives the simulation meanwhile; StuckError if that cannot end.
         """
-        processes = self._processes
-        process = getcurrent()
+        processes, process = self._processes, getcurrent()
         if process not in processes.living:
             return self._wait_outside(timeout_ms)
+        loop = processes.loop
         if timeout_ms is not None:
-            process.timeout.restart(processes.loop.now_ms + timeout_ms)
+            process.timeout.restart(loop.now_ms + timeout_ms)
         self._waiters.append(process)
         process.waits_for = self
-        processes.give_way()
+        entry = heappop(loop.queue)
+        time_ms, _, what = entry
+        if what.direct:
+            loop.now_ms = time_ms
+            what.switch()
+        else:
+            loop.driver.switch(entry)
         if process.waits_for is not None:
             process.waits_for = None
             return False

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from heapq import heappush
 from typing import TYPE_CHECKING
 
 from kafkalearn.engine.node import Node
@@ -81,6 +82,9 @@ class Timer:
         return sequence == self._queued
 
     def _enqueue(self) -> None:
+        loop = self._loop
         self._queued_ms = self.deadline_ms
         self._queued = self._sequence
-        self._loop.enqueue((self._queued_ms, self._queued, self))
+        heappush(loop.queue, (self._queued_ms, self._queued, self))
+        if len(loop.queue) > loop.tidy_at:
+            loop.tidy()

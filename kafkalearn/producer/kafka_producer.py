@@ -75,10 +75,10 @@ class KafkaProducer:
                 f"callback is {callback!r:.60}: a function is allowed; what is to be sent is given "
                 "as value=..."
             )
-        unknown = [each for each in fields if each not in ProducerRecord.__dataclass_fields__]
-        if unknown:
-            known = ", ".join(ProducerRecord.__dataclass_fields__)
-            raise IllegalArgumentError(f"a record has no {', '.join(unknown)}: it has {known}")
+        known = ProducerRecord.__dataclass_fields__
+        if not fields.keys() <= known.keys():
+            unknown = ", ".join(each for each in fields if each not in known)
+            raise IllegalArgumentError(f"a record has no {unknown}: it has {', '.join(known)}")
         if not isinstance(record, ProducerRecord):
             record = ProducerRecord(record, **fields)
         elif fields:
@@ -109,7 +109,8 @@ class KafkaProducer:
     def partitions_for(self, topic: str) -> list[TopicPartition]:
         """List the partitions of a topic; KafkaTimeoutError if it is not there in max.block.ms."""
         self._check_open()
-        self._wait_on_metadata(check_topic(topic), None, deadline_ms=self._block_until_ms())
+        deadline_ms = self._context.now_ms + self._config.max_block_ms
+        self._wait_on_metadata(check_topic(topic), None, deadline_ms=deadline_ms)
         count = self._metadata.partition_counts[topic]
         return [TopicPartition(topic, partition) for partition in range(count)]
 
@@ -134,27 +135,27 @@ class KafkaProducer:
 
     def _do_send(self, record: ProducerRecord, thunk: Thunk) -> None:
         self._check_open()
-        deadline_ms = self._block_until_ms()
-        topic = record.topic
+        loop, topic = self._context.loop, record.topic
+        deadline_ms = loop.now_ms + self._config.max_block_ms
         self._wait_on_metadata(topic, record.partition, deadline_ms=deadline_ms)
-        where = f"of a record for {topic}"
-        key = serialize(self._key_serializer, record.key, what=f"the key {where}")
-        value = serialize(self._value_serializer, record.value, what=f"the value {where}")
+        key = serialize(self._key_serializer, record.key, what="the key", topic=topic)
+        value = serialize(self._value_serializer, record.value, what="the value", topic=topic)
         partition = self._partition(record, key)
-        timestamp_ms = record.timestamp_ms
-        if timestamp_ms is None:
-            timestamp_ms = self._context.now_ms
+        timestamp_ms = loop.now_ms if record.timestamp_ms is None else record.timestamp_ms
         made = Record(-1, timestamp_ms, key, value, record.headers)
-        self._ensure_valid_record_size(made.size_in_bytes)
-        if not self._accumulator.has_room_for(partition, made.size_in_bytes):
+        size = made.size_in_bytes
+        self._ensure_valid_record_size(size)
+        accumulator = self._accumulator
+        is_ready = accumulator.try_append(partition, made, thunk=thunk, now_ms=loop.now_ms)
+        if is_ready is None:
             if self._partitioner.on_new_batch(*partition):
                 partition = self._partition(record, key)
-            self._allocate(partition, made.size_in_bytes, deadline_ms=deadline_ms)
-        now_ms = self._context.now_ms
-        if self._accumulator.append(partition, made, thunk=thunk, now_ms=now_ms):
+            self._allocate(partition, size, deadline_ms=deadline_ms)
+            is_ready = accumulator.append(partition, made, thunk=thunk, now_ms=loop.now_ms)
+        if is_ready:
             self._sender.wakeup()
         if record.partition is None and key is None:
-            self._partitioner.on_append(topic, made.size_in_bytes)
+            self._partitioner.on_append(topic, size)
 
     def _wait_on_metadata(self, topic: str, partition: int | None, *, deadline_ms: int) -> None:
         """Wait until the topic is known, and the partition if one is asked for."""
@@ -233,9 +234,6 @@ class KafkaProducer:
                 f"there was no room for {capacity:,} bytes in buffer_memory within max_block_ms, "
                 f"{config.max_block_ms:,} ms"
             )
-
-    def _block_until_ms(self) -> int:
-        return self._context.now_ms + self._config.max_block_ms
 
     def _check_open(self) -> None:
         if not self._context.node.alive or self._accumulator.closed:

@@ -96,12 +96,16 @@ class ProducerBatch:
         """Whether a record of so many bytes fits in."""
         return not self.is_full and (not self.records or self.size + size <= self._limit)
 
-    def append(self, record: Record, thunk: Thunk, now_ms: int) -> None:
-        """Add a record for which there is room."""
+    def try_append(self, record: Record, *, thunk: Thunk, now_ms: int) -> bool:
+        """Add a record, if there is room for it."""
+        size = record.size_in_bytes
+        if not self.has_room_for(size):
+            return False
         self.records.append(record)
         self.thunks.append(thunk)
-        self.size += record.size_in_bytes
+        self.size += size
         self.last_append_ms = now_ms
+        return True
 
     def close(self) -> None:
         """Take no more records."""

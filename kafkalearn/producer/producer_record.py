@@ -33,13 +33,12 @@ class ProducerRecord:
 
     def __post_init__(self) -> None:
         check_topic(self.topic)
-        for name, most in (("partition", MAX_INT), ("timestamp_ms", _MAX_LONG)):
-            number = getattr(self, name)
-            if number is not None and (type(number) is not int or not 0 <= number <= most):
-                raise IllegalArgumentError(
-                    f"{name} is {number!r}: None or a whole number from 0 to {most} is allowed"
-                )
-        object.__setattr__(self, "headers", _headers(self.headers))
+        if self.partition is not None:
+            _check_number("partition", self.partition, MAX_INT)
+        if self.timestamp_ms is not None:
+            _check_number("timestamp_ms", self.timestamp_ms, _MAX_LONG)
+        if self.headers != ():
+            object.__setattr__(self, "headers", _headers(self.headers))
 
 
 class RecordMetadata(NamedTuple):
@@ -49,6 +48,13 @@ class RecordMetadata(NamedTuple):
     partition: int
     offset: int
     timestamp: int
+
+
+def _check_number(name: str, number: object, most: int) -> None:
+    if type(number) is not int or not 0 <= number <= most:
+        raise IllegalArgumentError(
+            f"{name} is {number!r}: None or a whole number from 0 to {most} is allowed"
+        )
 
 
 def _headers(headers: Any) -> tuple[tuple[str, bytes], ...]:

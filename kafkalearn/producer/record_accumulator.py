@@ -74,21 +74,30 @@ class RecordAccumulator:
 
         If it needs a new batch there must be memory for it.
         """
-        size = record.size_in_bytes
+        is_ready = self.try_append(topic_partition, record, thunk=thunk, now_ms=now_ms)
+        if is_ready is not None:
+            return is_ready
         batches = self.batches.setdefault(topic_partition, deque())
-        is_new = not batches or not batches[-1].has_room_for(size)
-        if is_new:
-            if batches:
-                batches[-1].close()
-            capacity = self.capacity_for(size)
-            self.free_memory -= capacity
-            batch = ProducerBatch(
-                topic_partition, limit=self._config.batch_size, capacity=capacity, now_ms=now_ms
-            )
-            batches.append(batch)
-            self.incomplete[batch] = None
-        batches[-1].append(record, thunk, now_ms)
-        return is_new or len(batches) > 1 or batches[-1].is_full
+        if batches:
+            batches[-1].close()
+        capacity = self.capacity_for(record.size_in_bytes)
+        self.free_memory -= capacity
+        batch = ProducerBatch(
+            topic_partition, limit=self._config.batch_size, capacity=capacity, now_ms=now_ms
+        )
+        batches.append(batch)
+        self.incomplete[batch] = None
+        batch.try_append(record, thunk=thunk, now_ms=now_ms)
+        return True
+
+    def try_append(
+        self, topic_partition: TopicPartition, record: Record, *, thunk: Thunk, now_ms: int
+    ) -> bool | None:
+        """Add a record to a batch that is there, as append() does; None if none has room for it."""
+        batches = self.batches.get(topic_partition)
+        if batches is None or not batches[-1].try_append(record, thunk=thunk, now_ms=now_ms):
+            return None
+        return len(batches) > 1 or batches[-1].is_full
 
     # Sending.
 

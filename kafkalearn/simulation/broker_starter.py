@@ -1,6 +1,7 @@
 """Builds brokers: each start, also after a crash, is a new one on the same cluster."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kafkalearn.broker.broker import Broker
@@ -12,6 +13,7 @@ from kafkalearn.broker.offset_store import OffsetStore
 from kafkalearn.engine.connection import Exchange
 from kafkalearn.engine.event_loop import EventLoop
 from kafkalearn.engine.node import Node
+from kafkalearn.engine.timer import Timer as EngineTimer
 
 if TYPE_CHECKING:
     from kafkalearn.simulation.world import World
@@ -44,7 +46,7 @@ class BrokerStarter:
             config=sim.broker_config,
             profile=sim.profile,
             timers=_NodeTimers(sim.loop, node),
-            record=lambda kind, now_ms, **columns: sim.trace.record(kind, now_ms, name, **columns),
+            record=partial(sim.trace.record, node=name),
             random=sim.random_for(f"{name}/{life}"),
             offsets_load_ms=sim.settings.offsets_load_ms,
         )
@@ -86,4 +88,7 @@ class _NodeTimers:
         self._node = node
 
     def call_at(self, time_ms: int, callback: Callable[[int], object]) -> Timer:
-        return self._loop.call_at(time_ms, lambda: callback(self._loop.now_ms), node=self._node)
+        loop = self._loop
+        timer = EngineTimer(loop, lambda: callback(loop.now_ms), node=self._node)
+        timer.restart(time_ms)
+        return timer

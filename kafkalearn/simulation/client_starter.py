@@ -1,5 +1,6 @@
 """What a client of a simulation is given, and the requests that make and delete topics."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kafkalearn.clients.client_context import ClientContext
@@ -22,12 +23,8 @@ class ClientStarter:
 
     def context(self, node: Node) -> ClientContext:
         """Make what a new client on this node needs."""
-        sim, trace, name = self._sim, self._sim.trace, node.name
+        sim = self._sim
         self._count += 1
-
-        def record(kind: str, time_ms: int, **columns: Any) -> None:
-            trace.record(kind, time_ms, name, **columns)
-
         return ClientContext(
             node=node,
             loop=sim.loop,
@@ -37,7 +34,7 @@ class ClientStarter:
             random=sim.random_for(f"client {self._count}"),
             brokers=tuple(sim.broker_names),
             find_node=lambda broker: sim.loop.nodes[broker],
-            record=record,
+            record=partial(sim.trace.record, node=node.name),
             on_close=sim.record_disconnect,
         )
 

@@ -5,44 +5,46 @@ from typing import Any
 from kafkalearn.engine.connection import Exchange
 from kafkalearn.protocol.message import UNKNOWN_GENERATION_ID, Request, Response
 from kafkalearn.simulation.message_rows import (
+    SHAPES,
     columns_of,
     detail_of,
     error_of,
     partition_of,
-    shape_of,
 )
-from kafkalearn.trace import Trace
+from kafkalearn.trace import Trace, detail_text
 
 _KINDS = ("send", "receive", "respond", "response", "dropped")
 _AT_SERVER = frozenset({"receive", "respond"})
 
 
 class _Told:
-    """What the events of one exchange have in common, as far as it is known."""
+    """What the events of one exchange have in common, as far as it is known.
 
-    __slots__ = (
-        *("api", "client", "correlation_id", "error", "generation", "group_id", "member_id"),
-        *("offset", "partition", "server", "topic"),
-    )
+    about: the columns from correlation_id to error.
+    """
+
+    __slots__ = ("about", "api", "client", "is_answered", "server")
 
     def __init__(self, exchange: Exchange) -> None:
         request: Request = exchange.request
         self.api = request.api
         self.client = exchange.connection.client.name
         self.server = exchange.connection.server.name
-        self.correlation_id = exchange.correlation_id
-        self.group_id, self.member_id, self.generation = columns_of(request)
-        self.topic, self.partition, self.offset = partition_of(request)
-        self.error: str | None = None
+        self.is_answered = False
+        self.about: tuple[Any, ...] = (
+            *(exchange.correlation_id, *columns_of(request), *partition_of(request), None),
+        )
 
     def answer(self, response: Response) -> None:
-        self.error = error_of(response)
-        tells = shape_of(response).columns
-        if tells:
+        self.is_answered = True
+        number, group_id, member_id, generation, topic, partition, offset, _ = self.about
+        if SHAPES[type(response)].columns:
             answer: Any = response
-            self.member_id = answer.member_id or self.member_id
+            member_id = answer.member_id or member_id
             if answer.generation_id != UNKNOWN_GENERATION_ID:
-                self.generation = answer.generation_id
+                generation = answer.generation_id
+        about = number, group_id, member_id, generation, topic, partition, offset
+        self.about = (*about, error_of(response))
 
 
 class MessageJournal:
@@ -53,7 +55,7 @@ class MessageJournal:
     """
 
     def __init__(self, trace: Trace) -> None:
-        self._record = trace.record
+        self._add = trace.add
         self._wanted = {kind for kind in _KINDS if trace.records(kind)}
 
     def __call__(self, kind: str, time_ms: int, exchange: Exchange, reason: str | None) -> None:
@@ -63,30 +65,18 @@ class MessageJournal:
         told: _Told = exchange.note
         if told is None:
             told = exchange.note = _Told(exchange)
-        if exchange.response is not None and told.error is None:
-            told.answer(exchange.response)
-        detail: dict[str, Any] | str | None = None
+        response = exchange.response
+        if response is not None and not told.is_answered:
+            told.answer(response)
+        detail: str | None = None
+        at_server = kind in _AT_SERVER
         if kind == "send":
             detail = detail_of(exchange.request)
         elif kind == "respond":
-            detail = detail_of(exchange.response)
+            detail = detail_of(response)
         elif kind == "dropped":
-            message = "request" if exchange.response is None else "response"
-            detail = {"message": message, "reason": reason}
-        at_server = kind in _AT_SERVER or (kind == "dropped" and exchange.response is None)
-        self._record(
-            kind,
-            time_ms,
-            told.server if at_server else told.client,
-            api=told.api,
-            peer=told.client if at_server else told.server,
-            correlation_id=told.correlation_id,
-            group_id=told.group_id,
-            member_id=told.member_id,
-            generation=told.generation,
-            topic=told.topic,
-            partition=told.partition,
-            offset=told.offset,
-            error=told.error,
-            detail=detail,
-        )
+            message = "request" if response is None else "response"
+            detail = detail_text({"message": message, "reason": reason})
+            at_server = response is None
+        node, peer = (told.server, told.client) if at_server else (told.client, told.server)
+        self._add((time_ms, node, kind, told.api, peer, *told.about, detail))

@@ -32,30 +32,31 @@ class Shape(NamedTuple):
     """Of a kind of message: which columns its fields fill, its other fields, those with errors."""
 
     columns: frozenset[str]
-    others: tuple[str, ...]
+    others: tuple[tuple[str, str], ...]  # each as JSON has it before the value, and its name
     parts: tuple[str, ...]
     by_partition: str | None
 
 
-_SHAPES: dict[type[Request] | type[Response], Shape] = {}  # as classes are met
+class _Shapes(dict[type, Shape]):
+    """The shape of each class of messages, as they are met."""
 
-
-def shape_of(message: Request | Response) -> Shape:
-    """Look at a message's class, once."""
-    shape = _SHAPES.get(type(message))
-    if shape is None:
-        names = [each.name for each in fields(message)]
+    def __missing__(self, kind: type) -> Shape:
+        """Look at a class, once."""
+        names = [each.name for each in fields(kind)]
         others = tuple(name for name in names if name not in _COLUMNS and name != "error_code")
         parts = tuple(name for name in others if name in _PARTS)
         by_partition = next((name for name in names if name in _BY_PARTITION), None)
-        shape = Shape(frozenset(names) & frozenset(_COLUMNS), others, parts, by_partition)
-        _SHAPES[type(message)] = shape
-    return shape
+        columns = frozenset(names) & frozenset(_COLUMNS)
+        shape = self[kind] = Shape(columns, _as_written(others), parts, by_partition)
+        return shape
+
+
+SHAPES = _Shapes()
 
 
 def columns_of(request: Request) -> tuple[str | None, str | None, int | None]:
     """Give the group, member and generation that a request names; '' counts as none."""
-    has = shape_of(request).columns
+    has = SHAPES[type(request)].columns
     message: Any = request
     if len(has) == len(_COLUMNS):
         return message.group_id or None, message.member_id or None, message.generation_id
@@ -70,7 +71,7 @@ def columns_of(request: Request) -> tuple[str | None, str | None, int | None]:
 
 def partition_of(request: Request) -> tuple[str | None, int | None, int | None]:
     """Give topic, partition and offset if a request is about one partition; else nothing."""
-    name = shape_of(request).by_partition
+    name = SHAPES[type(request)].by_partition
     asked = getattr(request, name) if name else None
     if not asked or len(asked) != 1:
         return None, None, None
@@ -83,14 +84,13 @@ def partition_of(request: Request) -> tuple[str | None, int | None, int | None]:
 def error_of(response: Response) -> str:
     """Name the error of an answer: its own, or else the first of its parts that has one."""
     if response.error_code is Errors.NONE:
-        for name in shape_of(response).parts:
+        for name in SHAPES[type(response)].parts:
             entries = getattr(response, name)
             for entry in entries.values() if isinstance(entries, Mapping) else entries:
-                is_error = isinstance(entry, Errors)
-                error: Errors = entry if is_error else getattr(entry, "error_code", Errors.NONE)
-                if error is not Errors.NONE:
-                    return error.name
-    return response.error_code.name
+                error = getattr(entry, "error_code", entry)
+                if error is not Errors.NONE and isinstance(error, Errors):
+                    return _NAMES[error]
+    return _NAMES[response.error_code]
 
 
 def detail_of(message: Request | Response) -> str | None:
@@ -100,52 +100,57 @@ def detail_of(message: Request | Response) -> str | None:
     would say of {"fields": ...}, where a field that is empty, false or absent is left out.
     """
     told = []
-    for name in shape_of(message).others:
+    for written, name in SHAPES[type(message)].others:
         value = getattr(message, name)
         if value or (value == 0 and value is not False):
-            told.append(f'"{name}":{_text(value)}')
+            told.append(written + _WRITERS[type(value)](value))
     return f'{{"fields":{{{",".join(told)}}}}}' if told else None
 
 
-def _text(value: Any) -> str:
-    """Write a field as JSON, with names where the message has them."""
-    kind = type(value)
-    return (_WRITERS.get(kind) or _make_writer(kind))(value)
+class _Writers(dict[type, Writer]):
+    """How a value of each class is written as JSON, with names where messages have them."""
 
-
-def _make_writer(kind: type) -> Writer:
-    """Look at a class, once."""
-    writer: Writer
-    if issubclass(kind, Errors):
-        writer = _ERRORS.__getitem__
-    elif issubclass(kind, Mapping):
-        writer = _mapping
-    elif is_dataclass(kind):
-        writer = partial(_named, [(f'"{each.name}":', each.name) for each in fields(kind)])
-    elif hasattr(kind, "_fields"):
-        names: tuple[str, ...] = kind._fields
-        if all(hint is int for hint in get_type_hints(kind).values()):
-            writer = ("{" + ",".join(f'"{name}":%d' for name in names) + "}").__mod__
+    def __missing__(self, kind: type) -> Writer:
+        """Look at a class, once."""
+        writer: Writer
+        if issubclass(kind, Errors):
+            writer = _QUOTED_NAMES.__getitem__
+        elif issubclass(kind, Mapping):
+            writer = _mapping
+        elif is_dataclass(kind):
+            writer = partial(_named, _as_written(each.name for each in fields(kind)))
+        elif hasattr(kind, "_fields"):
+            names: tuple[str, ...] = kind._fields
+            if all(hint is int for hint in get_type_hints(kind).values()):
+                writer = ("{" + ",".join(f'"{name}":%d' for name in names) + "}").__mod__
+            else:
+                writer = partial(_named, _as_written(names))
+        elif issubclass(kind, Iterable):
+            writer = _sequence
         else:
-            writer = partial(_named, [(f'"{name}":', name) for name in names])
-    elif issubclass(kind, Iterable):
-        writer = _sequence
-    else:
-        raise TraceError(f"a message holds a {kind.__name__}, which no trace can show")
-    _WRITERS[kind] = writer
-    return writer
+            raise TraceError(f"a message holds a {kind.__name__}, which no trace can show")
+        self[kind] = writer
+        return writer
+
+
+def _as_written(names: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    return tuple((f'"{name}":', name) for name in names)
 
 
 def _mapping(value: Mapping[Any, Any]) -> str:
     told = []
     for key, each in value.items():
         name = _quoted(key) if isinstance(key, str) else f'"{key[0]}-{key[1]}"'
-        told.append(f"{name}:{_text(each)}")
+        told.append(f"{name}:{_WRITERS[type(each)](each)}")
     return f"{{{','.join(told)}}}"
 
 
 def _named(names: Sequence[tuple[str, str]], value: Any) -> str:
-    return f"{{{','.join([said + _text(getattr(value, name)) for said, name in names])}}}"
+    told = []
+    for written, name in names:
+        each = getattr(value, name)
+        told.append(written + _WRITERS[type(each)](each))
+    return f"{{{','.join(told)}}}"
 
 
 def _sequence(value: Iterable[Any]) -> str:
@@ -155,13 +160,16 @@ def _sequence(value: Iterable[Any]) -> str:
         size = sum([each.size_in_bytes for each in listed])
         first = listed[0].offset
         return f'{{"count":{len(listed)},"first_offset":{first},"bytes":{size}}}'
-    return f"[{','.join(map(_text, listed))}]"
+    return f"[{','.join([_WRITERS[type(each)](each) for each in listed])}]"
 
 
-_ERRORS = {error: f'"{error.name}"' for error in Errors}
-_WRITERS: dict[type, Writer] = {
-    int: int.__repr__,
-    str: _quoted,
-    bool: lambda value: "true" if value else "false",
-    NoneType: lambda value: "null",
-}
+_NAMES = {error: error.name for error in Errors}  # an enum's own `name` takes long
+_QUOTED_NAMES = {error: f'"{name}"' for error, name in _NAMES.items()}
+_WRITERS = _Writers(
+    {
+        int: int.__repr__,
+        str: _quoted,
+        bool: lambda value: "true" if value else "false",
+        NoneType: lambda value: "null",
+    }
+)

@@ -30,7 +30,8 @@ _dumps = json.JSONEncoder(ensure_ascii=False).encode
 _RUN_ID, _DETAIL = ',"run_id":', ',"detail":'
 _NUMBER = r"(-?(?:0|[1-9][0-9]*))"
 _NUMBERS_FIRST = re.compile(
-    rf'{{"seq":{_NUMBER}' + "".join(rf'(?:,"{name}":{_NUMBER})?' for name in NUMBERS[1:])
+    rf'{{"seq":{_NUMBER},"time_ms":{_NUMBER}'
+    + "".join(rf'(?:,"{name}":{_NUMBER})?' for name in NUMBERS[2:])
 )
 _numbers_of = itemgetter(*(list(COLUMNS).index(name) - 2 for name in NUMBERS[1:]))
 _texts_of = itemgetter(*(list(COLUMNS).index(name) - 2 for name in TEXTS[1:]))
@@ -163,7 +164,7 @@ class _Reader:
         if texts is not None and line[-1] == "}":
             detail = None if stop < 0 else line[stop + len(_DETAIL) : -1]
             found = _NUMBERS_FIRST.fullmatch(line, 0, cut)
-            if found and found[2] and (detail is None or _is_object(detail)):
+            if found and (detail is None or _is_object(detail)):
                 numbers = [text and int(text) for text in found.groups()]
                 self.rows.add(numbers, texts, detail=detail)
                 return
@@ -176,7 +177,7 @@ class _Reader:
             return
         detail = event.pop("detail", None)
         refuse_types((*map(event.get, COLUMNS),))
-        texts = tuple(map(event.get, TEXTS))
+        texts = self.rows.known(tuple(map(event.get, TEXTS)))
         self.rows.add(
             tuple(map(event.get, NUMBERS)),
             texts,

@@ -9,10 +9,7 @@ from kafkalearn.trace.text import short
 
 
 class Rows:
-    """The rows of one run so far, with their places in it.
-
-    Text that comes again is kept once: files repeat the same names a million times.
-    """
+    """The rows of one run so far, with their places in it."""
 
     def __init__(self) -> None:
         self.run_id: str | None = None
@@ -21,18 +18,26 @@ class Rows:
         self._last = -1
         self._known: dict[tuple[Any, ...], tuple[Any, ...]] = {}
 
-    def add(self, numbers: Sequence[Any], texts: tuple[Any, ...], *, detail: str | None) -> None:
-        """Take the values of NUMBERS and TEXTS, of the right types, and detail as JSON text.
+    def known(self, texts: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Check the values of TEXTS, and give those that were equal before: they are kept once.
 
-        DamagedTraceError for an unknown kind, another run, and a seq that does not rise.
+        DamagedTraceError for an unknown kind and another run.
+        """
+        if texts not in self._known:
+            run_id, _, kind, *_ = texts
+            if kind not in KINDS:
+                raise DamagedTraceError(no_kind(kind))
+            self.name(run_id)
+            self._known[texts] = texts
+        return self._known[texts]
+
+    def add(self, numbers: Sequence[Any], texts: tuple[Any, ...], *, detail: str | None) -> None:
+        """Take the values of NUMBERS, TEXTS that are known, all of the right types, and JSON text.
+
+        DamagedTraceError for a seq that does not rise.
         """
         seq, time_ms, correlation_id, generation, partition, offset = numbers
-        known = self._known.setdefault(texts, texts)
-        run_id, node, kind, api, peer, group_id, member_id, topic, error = known
-        if kind not in KINDS:
-            raise DamagedTraceError(no_kind(kind))
-        if run_id != self.run_id:
-            self.name(run_id)
+        _, node, kind, api, peer, group_id, member_id, topic, error = texts
         if seq <= self._last:
             after = f" after {self._last}" if self.rows else ""
             raise DamagedTraceError(f"seq is {seq}{after}: it starts at 0 and only rises")

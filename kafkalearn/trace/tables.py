@@ -100,11 +100,11 @@ def from_arrow(table: Any, *, run_id: str | None) -> Rows:
     numbers = zip(*[columns[name] for name in NUMBERS], strict=True)
     texts = zip(*[columns[name] for name in TEXTS], strict=True)
     rows = Rows()
-    for place, (detail, *others) in enumerate(zip(columns["detail"], numbers, texts, strict=True)):
+    for place, (detail, *row) in enumerate(zip(columns["detail"], numbers, texts, strict=True)):
         try:
             if detail is not None:
                 json_object(detail)
-            rows.add(*others, detail=detail)
+            rows.add(row[0], rows.known(row[1]), detail=detail)
         except TraceError as error:
             raise DamagedTraceError(f"row {place}: {error}") from None
     if not rows.rows:

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from operator import index
 from typing import IO, Any, Literal, overload
 
@@ -79,6 +79,13 @@ class Trace(Sequence[Event]):
             topic, partition, offset, error, detail,
         ))
         # fmt: on
+
+    @property
+    def add(self) -> Callable[[Row], object]:
+        """Takes an event as it is kept, of a kind that `records` says yes to: the fastest way."""
+        if (nodes := self._nodes) is None:
+            return self._rows.append
+        return lambda row: self._rows.extend([row] if row[1] in nodes else [])
 
     def _refusal(self, kind: str) -> TraceError:
         if self._seqs is not None:
