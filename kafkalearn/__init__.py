@@ -14,12 +14,12 @@ Where is it?
     what clients and cluster hand each other   kafkalearn.records     TopicPartition, Record
     Kafka's errors: codes and exceptions       kafkalearn.errors      XxxException is XxxError
     who reads which partition                  kafkalearn.assignors   one file an assignor
-    what a learner sees                        kafkalearn.views       AssignmentExplorer
+    what a learner sees: step, fork, explore   kafkalearn.views       Stepper, the explorers
     checks, the judge, running a submission    kafkalearn.grading     check
     a class on Spark                           kafkalearn.spark       DataFrame -> DataFrame
     JupyterLab on the workbook                 kafkalearn.lab
     running notebooks side by side             kafkalearn.notebooks   and where they lie: workbook
-    the command line                           kafkalearn.cli         kafkalearn lab, run, grade
+    the command line                           kafkalearn.cli         lab, run, trace, grade
 
 Words (with the documents' own where they have one)
     consumer group 消费组: the members that share out the partitions of their topics
@@ -48,16 +48,20 @@ from typing import Any
 _WHERE = {
     "AbstractPartitionAssignor": "kafkalearn.assignors",
     "AssignmentExplorer": "kafkalearn.views",
+    "CommitExplorer": "kafkalearn.views",
     "ConsumerRebalanceListener": "kafkalearn.consumer.consumer_rebalance_listener",
     "CooperativeStickyAssignor": "kafkalearn.assignors",
     "KafkaConsumer": "kafkalearn.consumer.kafka_consumer",
     "KafkaProducer": "kafkalearn.producer.kafka_producer",
     "KafkaProfile": "kafkalearn.profile",
     "OffsetAndMetadata": "kafkalearn.records",
+    "PartitionerExplorer": "kafkalearn.views",
     "ProducerRecord": "kafkalearn.producer.producer_record",
     "RangeAssignor": "kafkalearn.assignors",
+    "RebalanceExplorer": "kafkalearn.views",
     "RoundRobinAssignor": "kafkalearn.assignors",
     "Simulation": "kafkalearn.simulation",
+    "Stepper": "kafkalearn.views",
     "StickyAssignor": "kafkalearn.assignors",
     "Subscription": "kafkalearn.records",
     "TopicPartition": "kafkalearn.records",
@@ -65,8 +69,11 @@ _WHERE = {
     "all_assignors": "kafkalearn.assignors",
     "assignor": "kafkalearn.assignors",
     "check": "kafkalearn.grading",
+    "compare": "kafkalearn.scenarios.what_if",
     "describe": "kafkalearn.trace",
+    "reruns": "kafkalearn.scenarios.what_if",
     "table": "kafkalearn.assignors",
+    "what_if": "kafkalearn.scenarios.what_if",
 }
 
 __all__ = sorted(_WHERE)

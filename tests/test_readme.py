@@ -32,8 +32,9 @@ def is_as_shown(block):
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.splitlines()[0])
-def test_an_example_prints_what_it_shows(block):
-    """Whoever copies it sees the same."""
+def test_an_example_prints_what_it_shows(block, tmp_path, monkeypatch):
+    """Whoever copies it sees the same; what it writes, it writes where it is run."""
+    monkeypatch.chdir(tmp_path)
     assert is_as_shown(block), printed(block)
 
 

@@ -44,6 +44,7 @@ CHINESE: dict[str, str] = {
     "run again": "重新运行",
     "back to one history": "回到一条历史",
     "time line": "时间线",
+    "this event is no message": "此事件不是消息",
     "this message": "这条消息",
     "messages": "消息",
     "group": "消费组",

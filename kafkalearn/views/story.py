@@ -84,7 +84,7 @@ def _run(trace: Trace, window: range, *, look: Look, strings: Strings) -> dict[s
         "nodes": [places[event.node] for event in events],
         "times": [event.time_ms for event in events],
         "captions": [strings(captions.caption_html(event, say.lang)) for event in events],
-        "fields": [strings(html) for html in fields_table(trace, window)],
+        "fields": [strings(html) for html in fields_table(trace, window, say=say)],
         "panes": shown,
         "messages": {
             "head": strings(drawn_messages.head(diagram, say)),

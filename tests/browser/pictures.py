@@ -18,7 +18,7 @@ from tests.browser.chromium import find_chromium, launch
 from tests.browser.conftest import HOW_TO_GET_ONE
 
 ROOT = Path(__file__).parents[2]
-README = ROOT / "notebooks" / "pictures"
+README = ROOT / "notebooks" / "images"
 WIDTH = 1240
 
 

@@ -22,6 +22,7 @@ _KEYS = (
     ("r c e f", "next rebalance, commit, error, fault; with Shift the one before"),
     ("+ −", "faster, slower"),
 )
+_WIDE = ("logs", "decision")
 SPEEDS = (1, 2, 5, 10)  # steps a second
 
 
@@ -153,22 +154,28 @@ def _run(place: int, told: Mapping[str, Any], *, name: str, look: Look) -> str:
         "messages": _messages(run, strings, say),
         "fields": tag("h3", say("this message")) + '<div data-fields="true"></div>',
     }
-    drawn = "".join(
-        tag(
-            "div",
-            body.get(pane, ""),
-            class_=f"kl-pane kl-at-{pane}",
-            data_shows=pane,
-            tabindex=0,
-            role="group",
-            aria_label=say(pane),
-        )
-        for pane in look.panes
-    )
+    drawn = {pane: _pane(pane, body.get(pane, ""), say) for pane in look.panes}
     return tag(
         "article",
-        head + line + tag("p", "", class_="kl-caption") + tag("div", drawn, class_="kl-panes"),
+        head + line + tag("p", "", class_="kl-caption") + _arranged(drawn),
         data_run=place,
+    )
+
+
+def _pane(name: str, body: str, say: Say) -> str:
+    kind = f"kl-pane kl-at-{name}"
+    about = {"tabindex": 0, "role": "group", "aria_label": say(name)}
+    return tag("div", body, class_=kind, data_shows=name, **about)
+
+
+def _arranged(drawn: Mapping[str, str]) -> str:
+    """Put the messages to the left of what is narrow; what is wide takes the whole width."""
+    beside = [each for pane, each in drawn.items() if pane not in ("messages", *_WIDE)]
+    narrow = drawn.get("messages", "") + (tag("div", "".join(beside)) if beside else "")
+    columns = tag("div", narrow, class_="kl-panes") if narrow else ""
+    first = next((pane for pane in drawn if pane not in _WIDE), None)
+    return "".join(
+        drawn[pane] if pane in _WIDE else columns for pane in drawn if pane in (first, *_WIDE)
     )
 
 

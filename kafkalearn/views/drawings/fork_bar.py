@@ -28,7 +28,7 @@ def fork_bar(forks: Forks, runs: int, *, say: Say) -> str:
         tag("span", say("from here on"), class_="kl-label2"),
         tag("select", nodes, data_target=True, aria_label=say("which node")),
         *(
-            button(icon_of(act) + say(label), data_act=act, class_="kl-danger")
+            button(icon_of(act) + tag("span", say(label)), data_act=act, class_="kl-danger")
             for act, label in _FAULTS
         ),
         tag(

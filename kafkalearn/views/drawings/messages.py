@@ -16,7 +16,7 @@ from kafkalearn.views.messages.diagram import Diagram, reaches
 from kafkalearn.views.messages.rows import Row
 from kafkalearn.views.wording import shown, tag
 
-WIDTH, HEAD = 556, 36
+WIDTH, HEAD = 530, 36
 _NARROWEST, _CLOSE = 96, 0.6  # from lane to lane: then the diagram grows, and is scrolled
 _TIME, _BESIDE, _RIGHT = 6.3, 34, 44  # a digit, the first lane's room to the left, the last one's
 _NAME_CHAR = 7.3
@@ -111,9 +111,10 @@ def _layout(diagram: Diagram) -> Layout:
 
 
 def _head(diagram: Diagram, layout: Layout, say: Say) -> str:
-    room = min((right - left for left, right in pairwise(layout.lanes)), default=WIDTH)
+    gaps = [right - left for left, right in pairwise(layout.lanes)] or [WIDTH]
+    rooms = map(min, zip([gaps[0], *gaps], [*gaps, gaps[-1]], strict=True))
     drawn = []
-    for name, x in zip(diagram["lanes"], layout.lanes, strict=True):
+    for name, x, room in zip(diagram["lanes"], layout.lanes, rooms, strict=False):
         said = shown(name, int(room / _NAME_CHAR) - 1) or say("{} others", diagram["others"])
         drawn.append(words(said, (x, 14), kind="kl-name"))
         if name and name == diagram["coordinator"]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from kafkalearn.trace import Trace
 from kafkalearn.views.explorers.story_explorer import StoryExplorer, choice, number
+from kafkalearn.views.story import MAX_EVENTS
 
 _BOUNDS = {"records": (1, 24), "max_poll_records": (1, 12), "crash_after": (0, 24)}
 MODES = ("auto", "sync", "async", "before")
@@ -18,7 +19,7 @@ class CommitExplorer(StoryExplorer):
     ``sync`` and ``async`` after it, ``auto`` within poll.
     """
 
-    panes = ("logs", "messages", "decision", "subscriptions", "fields")
+    panes = ("logs", "messages", "subscriptions", "fields", "decision")
 
     def controls(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Give the mode, how many records there are, how many a poll returns, and the crash."""
@@ -45,3 +46,8 @@ class CommitExplorer(StoryExplorer):
             (say("processed twice or more"), str(sum(n > 1 for n in effects.values()))),
             (say("lost: committed and never processed"), str(len(lost))),
         ]
+
+    def telling(self, trace: Trace) -> int:
+        """Begin with the crash, or with the end where there is none."""
+        crashes = (k for k, event in enumerate(trace) if event.kind == "fault")
+        return min(next(crashes, len(trace) - 1), MAX_EVENTS - 1)

@@ -6,6 +6,7 @@ from typing import Any
 from kafkalearn.trace import Trace
 from kafkalearn.views.explorers.story_explorer import StoryExplorer, choice, number
 from kafkalearn.views.fold import text
+from kafkalearn.views.story import MAX_EVENTS
 
 CHANGES = ("crash", "leave", "freeze", "slow", "join", "none")
 _UNREST = "PreparingRebalance"
@@ -49,3 +50,9 @@ class RebalanceExplorer(StoryExplorer):
         if stable:
             told.append((say("everything is read again after"), f"{stable[-1] - changed_ms:,} ms"))
         return told
+
+    def telling(self, trace: Trace) -> int:
+        """Begin where the group changes."""
+        changed_ms = self._story.settings["at_ms"]
+        later = (k for k, event in enumerate(trace) if event.time_ms >= changed_ms)
+        return min(next(later, len(trace) - 1), MAX_EVENTS - 1)

@@ -67,6 +67,10 @@ class StoryExplorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no
         """Give what came of it: a name and a number each."""
         raise NotImplementedError
 
+    def telling(self, trace: Trace) -> int:
+        """Give the step to begin with: where it gets interesting."""
+        return 0
+
     # What all do.
 
     def set(self, **settings: Any) -> None:
@@ -95,6 +99,8 @@ class StoryExplorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no
             self._tell(notice=str(error))
 
     def _tell(self, notice: str = "") -> None:
+        if not notice:
+            self.stepper.step = self.telling(self._trace)
         said = tag("p", escape(shown(notice, 400)), class_="kl-notice") if notice else ""
         items = "".join(
             tag("dt", escape(name)) + tag("dd", escape(value))

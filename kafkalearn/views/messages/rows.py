@@ -9,7 +9,8 @@ from kafkalearn.views.messages.notes import KINDS, Notes
 from kafkalearn.views.messages.phrases import Phrase
 from kafkalearn.views.messages.runs import Note
 
-_NEAR = 4  # an arrow is flat if it arrives before more rows than these are opened
+_NEAR = 4  # what belongs together stands together, if at most so many rows are between
+_SOON_MS = 20  # an arrow that takes longer slants down to where it arrives: it is slow
 _ROUTINE = ("Heartbeat", "Fetch")
 
 
@@ -120,7 +121,7 @@ class Rows:
             found = self.rows[number]
             assert found["kind"] == "message"
             row = found
-            if not self._near(number):
+            if event.time_ms - row["time_ms"] > _SOON_MS and not self._near(number):
                 number = self._open(self._later(event, row), row["end"])
                 row["to_row"] = row["to_row"] if event.kind == "dropped" else number
         if event.kind == "dropped":
