@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install
 NB     ?= notebooks/*.ipynb
 
-.PHONY: help lab test nightly run notebooks pictures bench lint lock conformance binder-check clean
+.PHONY: help lab test nightly run notebooks book browse pictures bench lint lock conformance binder-check clean
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 15
 
@@ -26,7 +26,14 @@ run: $(READY)  ## execute all notebooks into build/, in parallel
 	@$(BIN)/kafkalearn run
 
 notebooks: $(READY)  ## for authors: execute notebooks and store clean outputs (NB=notebooks/41*.ipynb)
+	@$(BIN)/python -m tests.notebooks.navigation
 	@$(BIN)/python -m tests.notebooks.clean $(NB)
+
+book: $(READY)  ## a static site of all lessons, whose steppers step with no kernel, into build/book
+	@$(BIN)/kafkalearn book
+
+browse: $(READY)  ## open every notebook in a real JupyterLab and run it (minutes)
+	BROWSE=all $(BIN)/python -m pytest -n 2 tests/browser/test_notebooks.py
 
 pictures: $(READY)  ## each view as it looks, light and dark, into build/pictures
 	@$(BIN)/python -m tests.browser.pictures

@@ -1,4 +1,4 @@
-"""The command line: ``kafkalearn lab | run | trace | grade``.
+"""The command line: ``kafkalearn lab | run | book | trace | grade``.
 
 It wires and prints; each command imports what it calls when it runs. Exit status: 0 when all went
 well, 1 when something that was run or graded failed, 2 when the command cannot do what was asked.
@@ -90,6 +90,36 @@ def run(
         f"{len(tasks) - len(failed)} of {len(tasks)} notebooks ran; their copies are in {folder}"
     )
     raise typer.Exit(1 if failed else 0)
+
+
+@app.command()
+def book(
+    out: Annotated[Path | None, typer.Option(help="Default: build/book of the workbook.")] = None,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1)] = os.cpu_count() or 1,
+) -> None:
+    """Make a static site of the notebooks, whose steppers step with no kernel and no network."""
+    from kafkalearn import notebooks as runner
+    from kafkalearn.book import write_book
+    from kafkalearn.views.saved_page import BOOK
+    from kafkalearn.workbook import WorkbookError, find_notebooks, workbook_root
+
+    with told_in_a_sentence(WorkbookError):
+        root = workbook_root()
+        executed = root / "build" / "book-notebooks"
+        sources = find_notebooks([root / "notebooks"])
+        os.environ[BOOK] = "1"
+        tasks = [runner.NotebookTask(source, executed / source.name) for source in sources]
+        failed = [each for each in runner.run_notebooks(tasks, jobs=jobs) if each.problem]
+        for each in failed:
+            typer.echo(f"{each.source.name}: {each.problem}", err=True)
+        if failed:
+            raise typer.Exit(1)
+        index = write_book(
+            [task.output for task in tasks],
+            out or root / "build" / "book",
+            beside=[root / "notebooks" / "images", root / "exercises"],
+        )
+    typer.echo(f"{len(tasks)} pages; the first is {index}")
 
 
 @app.command()

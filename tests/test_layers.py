@@ -39,11 +39,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "workbook": set(),
     "notebooks": {"workbook"},
     "lab": {"workbook"},
+    "book": {"workbook"},
 }
 MAY_IMPORT["cli"] = set(MAY_IMPORT)
 MAY_IMPORT["__main__"] = {"cli"}
 # The map re-exports public names, but starts nothing; what that costs is in test_import_time.py.
-MAY_IMPORT["__init__"] = set(MAY_IMPORT) - {"cli", "__main__", "workbook", "notebooks", "lab"}
+AROUND = {"cli", "__main__", "workbook", "notebooks", "lab", "book"}
+MAY_IMPORT["__init__"] = set(MAY_IMPORT) - AROUND
 
 CORE = SIMULATED | OPEN_TO_ALL | {"simulation", "scenarios", "analysis"}
 CORE_LIBRARIES = {"greenlet"}

@@ -83,6 +83,7 @@ def coordinator_fails_over(story: Story, *, records: int = 2) -> None:
     story.sim.sleep(story.sim.broker_config.broker_session_timeout_ms)
     story.produce(records)
     story.run_until_processed(2 * records)
+    story.run_until(lambda: story.has_committed("c1", 2 * records))
 
 
 @scenario(offsets_retention_minutes=1, offsets_retention_check_interval_ms=60_000)

@@ -147,6 +147,15 @@ class Story:
         assigned = self.consumers[node].subscriptions.assignment if node in self.consumers else {}
         return first in assigned and assigned[first].position == offset
 
+    def has_committed(self, node: str, offset: int) -> bool:
+        """Whether a client knows that this offset of the topic's first log is committed."""
+        first = TopicPartition(TOPIC, 0)
+        if node not in self.consumers or not self.is_up(node):
+            return False
+        assigned = self.consumers[node].subscriptions.assignment
+        committed = assigned[first].committed if first in assigned else None
+        return committed is not None and committed.offset == offset
+
     # Time.
 
     def run_until(self, reached: Callable[[], bool], *, patience_ms: int = _PATIENCE_MS) -> None:

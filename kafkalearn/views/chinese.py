@@ -70,6 +70,7 @@ CHINESE: dict[str, str] = {
     "is there a subscription? is one thread at work only?": "是否有订阅？是否只有一个线程？",
     "who coordinates the group?": "谁是消费组的 GroupCoordinator？",
     "join if that is needed; the listener; the heartbeat": "必要时加入组；监听器；心跳",
+    "is an automatic commit due?": "是否该自动提交？",
     "where to begin reading: committed offset, or the reset": "从何处读：已提交的 offset，或重置",
     "one Fetch to each broker that has none in flight": "向没有在途请求的 broker 各发送一个 Fetch",
     "wait for answers, and let the heartbeat and callbacks go on": "等待答复，同时心跳与回调继续",

@@ -29,17 +29,19 @@ STEPS = (
     "poll",
     "ensure_coordinator_ready",
     "ensure_active_group",
+    "maybe_auto_commit_offsets_async",
     "update_fetch_positions",
     "send_fetches",
     "client.poll",
     "fetched_records",
 )
-_WAITS_NEXT = ("poll", "send_fetches")  # steps that end within the millisecond
+_WAITS_NEXT = ("poll", "maybe_auto_commit_offsets_async", "send_fetches")  # steps that end within the millisecond
 MARKS = {"now": "▶", "done": "✓", "passed": "–", "ahead": "·"}
 _BY_REQUEST = {
     "FindCoordinator": "ensure_coordinator_ready",
     "JoinGroup": "ensure_active_group",
     "SyncGroup": "ensure_active_group",
+    "OffsetCommit": "maybe_auto_commit_offsets_async",
     "OffsetFetch": "update_fetch_positions",
     "ListOffsets": "update_fetch_positions",
     "Fetch": "send_fetches",
@@ -166,10 +168,13 @@ class _Poll:
 
     def on_send(self, event: Event) -> None:
         step = _BY_REQUEST.get(event.api or "")
-        if event.node == self._node and self._count and step:
-            self._since_ms = event.time_ms
-            # What leaves after records were returned is the fetch for the next poll.
-            self._come_to(self._now if self._returned and self._now else step, event.api)
+        if event.node != self._node or not self._count or not step:
+            return
+        self._since_ms = event.time_ms
+        if not self._returned:
+            self._come_to(step, event.api)
+        elif event.api == "Fetch":  # on its way for the next poll; other requests are no poll's
+            self._come_to("fetched_records", event.api)
 
     def on_assigned(self, event: Event) -> None:
         if event.node == self._node and self._count:

@@ -27,8 +27,8 @@ class Messages {
     this.veil = element.querySelector(".kl-veil");
     this.frame = element.querySelector(".kl-frame");
     this.lanes = element.querySelector(".kl-lanes");
-    this.height = this.scroll.clientHeight;
-    new ResizeObserver(() => (this.height = this.scroll.clientHeight)).observe(this.scroll);
+    // JupyterLab lays a widget out only after it was made: then the row has to be found again.
+    new ResizeObserver(() => this.keepInSight()).observe(this.scroll);
     this.scroll.addEventListener("scroll", () => {
       this.lanes.style.transform = `translateX(${-this.scroll.scrollLeft}px)`;
     });
@@ -39,7 +39,12 @@ class Messages {
     this.veil.style.transform = `translateY(${reach}px)`;
     this.frame.style.transform = `translateY(${y}px)`;
     this.frame.style.height = `${height}px`;
-    this.scroll.scrollTop = y - this.height * 0.62;
+    this.y = y;
+    this.keepInSight();
+  }
+
+  keepInSight() {
+    this.scroll.scrollTop = this.y - this.scroll.clientHeight * 0.62;
   }
 }
 

@@ -15,7 +15,11 @@ const model = {
   save_changes() {}, send() {}, on() {}, off() {},
 };
 widget.render({ model, el: document.getElementById("stepper") });
+const frame = window.frameElement; // in a book the page stands in a frame, which grows with it
+const grow = () => { frame.style.height = `${document.documentElement.offsetHeight + 24}px`; };
+if (frame) new ResizeObserver(grow).observe(document.body);
 """
+BOOK = "KAFKALEARN_BOOK"  # set in the environment of a kernel whose outputs become a book's pages
 
 
 def saved_page(state: Mapping[str, Any], *, module: str, style: str, title: str) -> str:

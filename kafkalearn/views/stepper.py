@@ -20,7 +20,7 @@ from kafkalearn.views.assets import joined
 from kafkalearn.views.drawings.fork_bar import Forks
 from kafkalearn.views.language import Say
 from kafkalearn.views.panes import Look, check
-from kafkalearn.views.saved_page import saved_page
+from kafkalearn.views.saved_page import BOOK, saved_page
 from kafkalearn.views.showing import Showing
 from kafkalearn.views.wording import plural, shown, tag
 
@@ -168,12 +168,14 @@ class Stepper(anywidget.AnyWidget):
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write one HTML file that steps with no kernel and no network; give its path."""
+        file = Path(path)
+        file.write_text(self._saved(), encoding="utf-8")
+        return file
+
+    def _saved(self) -> str:
         state = {"html": self._showing.page(None), "story": self.story, "step": self.step}
         title = self._showing.heading().name
-        page = saved_page(state, module=_MODULE, style=_STYLE, title=title)
-        file = Path(path)
-        file.write_text(page, encoding="utf-8")
-        return file
+        return saved_page(state, module=_MODULE, style=_STYLE, title=title)
 
     def __repr__(self) -> str:
         runs = "" if len(self._showing.traces) == 1 else "two runs, "
@@ -181,7 +183,13 @@ class Stepper(anywidget.AnyWidget):
         return f"Stepper({self._showing.heading().name}: {runs}{steps}, at {self.step + 1})"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Text for comparing, the live view, and a picture for places that run nothing."""
+        """Text for comparing, the live view, and a picture for places that run nothing.
+
+        In a book it is the saved page instead, which steps there.
+        """
+        if os.environ.get(BOOK):
+            frame = tag("iframe", srcdoc=self._saved(), title=repr(self), class_="kl-book")
+            return {"text/plain": repr(self), "text/html": frame}, {}
         address = base64.b64encode(self.picture().encode()).decode()
         source = f"data:image/svg+xml;base64,{address}"
         image = tag("img", src=source, alt=self._showing.sentence(self.step))

@@ -6,6 +6,7 @@
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -124,6 +125,14 @@ class Lab:
         notebook = notebook_of(cells)
         notebook["cells"][0]["outputs"] = list(outputs)
         (self.folder / name).write_text(json.dumps(notebook))
+        self._open(name)
+
+    def open_file(self, name, source):
+        """Open a copy of a notebook."""
+        shutil.copy(source, self.folder / name)
+        self._open(name)
+
+    def _open(self, name):
         self.page.goto(f"{self.address}/lab/tree/{name}?token={TOKEN}&reset")
         # A notebook that is run before its kernel is there forgets that it was asked to.
         idle = self.page.locator(".jp-StatusBar-Widget", has_text="| Idle")

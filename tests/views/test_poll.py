@@ -30,6 +30,7 @@ def test_the_first_poll_goes_through_all_steps(trace):
         "poll": [],
         "ensure_coordinator_ready": ["FindCoordinator"],
         "ensure_active_group": ["JoinGroup", "SyncGroup", "on_partitions_assigned"],
+        "maybe_auto_commit_offsets_async": [],
         "update_fetch_positions": ["OffsetFetch", "ListOffsets"],
         "send_fetches": ["Fetch"],
         "client.poll": [],

@@ -141,6 +141,7 @@ def _tip(dx: int, dy: int) -> str:
 
 def _pill(row: Note, text: str, layout: Layout, *, y: int, say: Say) -> str:
     loud = row["form"] == "loud"
+    text = shown(text, int((layout.width - layout.left - 40) / _CHAR))
     wide = round(_width(text) + (36 if loud else 22))
     lane = layout.lanes[row["lane"]]
     x = min(max(lane - wide // 2, layout.left), layout.width - wide - 2)
@@ -150,8 +151,10 @@ def _pill(row: Note, text: str, layout: Layout, *, y: int, say: Say) -> str:
         drawn += f'<path d="M{x + 10} {y + 16}{_BOLT}"/>'
     if row["aside"]:
         aside = told(row["aside"], say)
-        right = x + wide + 8 + _width(aside) <= layout.width
-        at = x + wide + 8 if right else max(layout.left, x - 8 - _width(aside))
+        right, left = layout.width - x - wide - 8, x - 8 - layout.left
+        if _width(aside) > right:
+            aside = shown(aside, max(2, int(max(left, right) / _CHAR)))
+        at = x + wide + 8 if _width(aside) <= right else x - 8 - _width(aside)
         drawn += words(aside, (at, y + 19), kind="kl-beside")
     return f'<g class="kl-{row["form"]} kl-{row["tone"]}">{drawn}</g>'
 

@@ -12,6 +12,7 @@ _MEANING = {
     "poll": "is there a subscription? is one thread at work only?",
     "ensure_coordinator_ready": "who coordinates the group?",
     "ensure_active_group": "join if that is needed; the listener; the heartbeat",
+    "maybe_auto_commit_offsets_async": "is an automatic commit due?",
     "update_fetch_positions": "where to begin reading: committed offset, or the reset",
     "send_fetches": "one Fetch to each broker that has none in flight",
     "client.poll": "wait for answers, and let the heartbeat and callbacks go on",

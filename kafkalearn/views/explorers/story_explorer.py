@@ -1,6 +1,7 @@
 """A story with its settings at hand: controls above, a Stepper below, what came of it between."""
 
 import base64
+import os
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any, Protocol
@@ -10,6 +11,7 @@ import ipywidgets
 from kafkalearn.errors import ConfigError, KafkaError
 from kafkalearn.trace import Trace
 from kafkalearn.views.language import Say
+from kafkalearn.views.saved_page import BOOK
 from kafkalearn.views.stepper import Rerun, Stepper
 from kafkalearn.views.wording import shown, tag
 
@@ -116,6 +118,8 @@ class StoryExplorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         """Text for comparing, the live view, and a picture for places that run nothing."""
+        if os.environ.get(BOOK):
+            return self.stepper._repr_mimebundle_()[0] | {"text/plain": repr(self)}
         data = super()._repr_mimebundle_(**kwargs) or {}
         address = base64.b64encode(self.stepper.picture().encode()).decode()
         image = tag("img", src=f"data:image/svg+xml;base64,{address}", alt=repr(self))

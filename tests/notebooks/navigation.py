@@ -1,0 +1,102 @@
+"""What leads from one notebook to the next: the contents in 00, and a line at the end of each.
+
+``python -m tests.notebooks.navigation`` writes both anew; a test says where they are not so.
+"""
+
+import re
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import nbformat
+
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+CONTENTS = "contents"  # the id of the cell in 00 that holds the table
+PARTS = {
+    "0": "Beginning",
+    "1": "Producer",
+    "2": "Poll",
+    "3": "Subscription and commit",
+    "4": "Assignment",
+    "5": "Today",
+    "6": "Pipeline",
+}
+LINE = re.compile(r"^(?:← \[.*|\[.* →)$", re.M)
+
+
+class Entry(NamedTuple):
+    """A notebook in the table: its file, its title and the question in its subtitle."""
+
+    name: str
+    title: str
+    question: str
+
+    @property
+    def link(self) -> str:
+        """Link to it by number and title."""
+        return f"[{self.name[:2]} {self.title}]({self.name})"
+
+
+def entries(folder: Path = NOTEBOOKS) -> list[Entry]:
+    """List the notebooks in their order."""
+    return [_entry(path) for path in sorted(folder.glob("[0-9][0-9]_*.ipynb"))]
+
+
+def _entry(path: Path) -> Entry:
+    title = nbformat.read(path, as_version=4).cells[0].source
+    name = re.search(r"^# (.+)$", title, re.M)
+    question = re.search(r"^> (.+)$", title, re.M)
+    assert name and question, f"{path.name} has no title with a question"
+    return Entry(path.name, name[1].strip(), question[1].strip())
+
+
+def contents(found: list[Entry]) -> str:
+    """Make the table of 00, part by part."""
+    lines = ["## Contents"]
+    for number, part in PARTS.items():
+        of_part = [each for each in found if each.name.startswith(number)]
+        if of_part:
+            lines += ["", f"**{part}**", "", "| | question |", "| --- | --- |"]
+            lines += [f"| {each.link} | {each.question} |" for each in of_part]
+    return "\n".join(lines)
+
+
+def line(found: list[Entry], at: int) -> str:
+    """Make the line at the end of a notebook: the one before, the contents, the next."""
+    parts = []
+    if at > 0:
+        parts.append(f"← {found[at - 1].link}")
+    if at > 1:
+        parts.append("[contents](00_welcome.ipynb)")
+    if at + 1 < len(found):
+        parts.append(f"{found[at + 1].link} →")
+    return " · ".join(parts)
+
+
+def wanted(path: Path, found: list[Entry]) -> Any:
+    """Give the notebook as it should be."""
+    notebook = nbformat.read(path, as_version=4)
+    at = [each.name for each in found].index(path.name)
+    last = notebook.cells[-1]
+    last.source = f"{LINE.sub('', last.source).rstrip()}\n\n{line(found, at)}"
+    for cell in notebook.cells:
+        if cell.id == CONTENTS:
+            cell.source = contents(found)
+    return notebook
+
+
+def main() -> int:
+    """Write what is not as it should be."""
+    found = entries()
+    for entry in found:
+        path = NOTEBOOKS / entry.name
+        before = path.read_text(encoding="utf-8")
+        after = nbformat.writes(wanted(path, found), version=4, indent=1) + "\n"
+        if after != before:
+            path.write_text(after, encoding="utf-8")
+            print(f"{entry.name}: links written")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
