@@ -29,6 +29,12 @@ class Showing:
         steps: list[list[int]] = self.story["steps"]
         return steps
 
+    @property
+    def nodes(self) -> list[str]:
+        """Those that act in the first trace and that a fault can meet, by name."""
+        nobody = ("admin", "network")  # who asks for topics, and where faults meet messages
+        return sorted({event.node for event in self.traces[0]}.difference(nobody))
+
     def events(self, step: int) -> list[tuple[int, int]]:
         """Give (run, place in its trace) for each run that has begun."""
         if not self.steps:

@@ -25,7 +25,7 @@ class Stepper {
   /* Which buttons stay down; a page that is drawn anew keeps what was chosen. */
   get pressed() {
     const buttons = [...this.root.querySelectorAll("[aria-pressed]")];
-    return new Map(buttons.map((each) => [each.textContent, each]));
+    return new Map(buttons.map((each) => [JSON.stringify(each.dataset), each]));
   }
 
   keep(pressed) {

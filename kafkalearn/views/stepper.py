@@ -6,7 +6,7 @@ the run, as in "crash c1 here", comes back here, and runs the story again.
 
 import base64
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -33,10 +33,6 @@ _STYLE = joined("look.css", "stepper.css", "drawings/messages.css", "drawings/pa
 
 class Rerun(Protocol):
     """Runs a story again, changed: what `scenarios.reruns` gives."""
-
-    @property
-    def nodes(self) -> Sequence[str]:
-        """The nodes that a fault can meet."""
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -196,25 +192,35 @@ class Stepper(anywidget.AnyWidget):
         data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
         return {**data, "text/plain": repr(self), "text/html": image}, metadata
 
+    @traitlets.validate("step")
+    def _within(self, proposal: Any) -> int:
+        """Keep the step within the story, whatever a page or a notebook sets."""
+        last = len(self._showing.steps) - 1 if hasattr(self, "_showing") else 0
+        return max(0, min(int(proposal["value"]), last))
+
     def _receive(self, content: Any) -> None:
         """Do what a button asks for; what is refused becomes a sentence in the page."""
-        action, node, step = (content.get(name) for name in ("action", "node", "step"))
-        self.step = step
+        asked = dict(content) if isinstance(content, Mapping) else {}
+        action, node, for_ms = (asked.get(name) for name in ("action", "node", "for_ms"))
+        settings = asked.get("settings")
+        acts: dict[str, Callable[[], None]] = {
+            "crash": lambda: self.crash(str(node)),
+            "freeze": lambda: self.freeze(str(node), for_ms),  # type: ignore[arg-type]
+            "cut_off": lambda: self.cut_off(str(node), for_ms),  # type: ignore[arg-type]
+            "settings": lambda: self.change(**(settings if isinstance(settings, dict) else {})),
+            "back": self.back,
+        }
+        if action not in acts or type(asked.get("step")) is not int:
+            return
+        self.step = asked["step"]
         try:
-            if action == "crash":
-                self.crash(node)
-            elif action in ("freeze", "cut_off"):
-                getattr(self, action)(node, content["for_ms"])
-            elif action == "settings":
-                self.change(**content["settings"])
-            elif action == "back":
-                self.back()
-        except (KafkaError, TypeError) as error:
+            acts[action]()
+        except KafkaError as error:
             self._draw(self.step, notice=shown(str(error), 400))
 
     def _draw(self, step: int = 0, *, notice: str = "") -> None:
         rerun = self._rerun
-        forks = None if rerun is None else Forks(rerun.nodes, rerun.settings)
+        forks = None if rerun is None else Forks(self._showing.nodes, rerun.settings)
         with self.hold_sync():
             self.html, self.story = self._showing.page(forks), self._showing.story
             self.step, self.notice = step, notice

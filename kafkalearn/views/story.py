@@ -128,7 +128,9 @@ def aligned(before: Trace, after: Trace, *, windows: Sequence[range]) -> dict[st
         for trace, window in zip((before, after), windows, strict=True)
     ]
     parted = first_difference(before, after)
-    common = min(len(before) if parted is None else parted, *map(len, times))
+    if parted is not None:
+        parted -= windows[0].start  # both windows begin at the same place
+    common = max(0, min([*map(len, times), *([] if parted is None else [parted])]))
     steps = [[k, k] for k in range(common)]
     at = [common, common]
     while at[0] < len(times[0]) or at[1] < len(times[1]):
@@ -136,4 +138,5 @@ def aligned(before: Trace, after: Trace, *, windows: Sequence[range]) -> dict[st
         earliest = min(time for time in due if time is not None)
         at = [k + (time == earliest) for k, time in zip(at, due, strict=True)]
         steps.append([k - 1 for k in at])
-    return {"steps": steps, "difference": None if parted is None else min(parted, len(steps) - 1)}
+    is_shown = parted is not None and 0 <= parted < len(steps)
+    return {"steps": steps, "difference": parted if is_shown else None}

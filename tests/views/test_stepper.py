@@ -81,10 +81,22 @@ def test_other_settings_tell_the_story_from_its_beginning(stepper):
 def test_a_frozen_and_a_cut_off_node(stepper):
     """The other two faults fork history too."""
     stepper.next("rebalance")
-    stepper.freeze("c1", 500)
-    assert len(stepper.story["runs"]) == 2
-    stepper.cut_off("c1", 500)
-    assert len(stepper.story["runs"]) == 2
+    for fault in ("freeze", "cut_off"):
+        getattr(stepper, fault)("c1", 500)
+        assert len(stepper.story["runs"]) == 2
+        assert f"{fault}(c1" in stepper.html
+        stepper.back()
+        assert len(stepper.story["runs"]) == 1
+
+
+def test_a_step_stays_within_the_story(stepper):
+    """Whatever is set from outside: the nearest step there is."""
+    last = len(stepper.story["steps"]) - 1
+    stepper.step = 10**6
+    assert stepper.step == last
+    stepper.step = -5
+    assert stepper.step == 0
+    assert stepper.as_text()
 
 
 @pytest.mark.parametrize(
@@ -134,11 +146,12 @@ def test_the_buttons_of_the_page(stepper):
     stepper._receive(message(action="crash", node="nobody"))
     assert "nobody" in stepper.notice
     stepper._receive(message(action="freeze", for_ms=None))
-    assert stepper.notice
+    assert stepper.notice == "freeze needs for_ms"
     stepper._receive(message(action="settings", settings={"partitions": -1}))
     assert "partitions is -1" in stepper.notice
     drawn = stepper.drawn
-    stepper._receive(message(action="__class__"))
+    for nonsense in (message(action="__class__"), {}, None, {"action": "crash"}, "crash"):
+        stepper._receive(nonsense)
     assert stepper.drawn == drawn
 
 

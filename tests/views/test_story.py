@@ -113,3 +113,15 @@ def test_runs_that_part_at_once():
     """A run that has not begun shows nothing yet: -1."""
     found = aligned(trace_of(5), trace_of(1), windows=[range(1), range(1)])
     assert found == {"steps": [[-1, 0], [0, 0]], "difference": 0}
+
+
+def test_a_window_of_two_runs_marks_where_they_part():
+    """The difference counts from where the window begins; none is marked outside of it."""
+    before, after = trace_of(*range(10)), trace_of(*range(7), 70, 80, 90)
+    inside = aligned(before, after, windows=[range(5, 10), range(5, 10)])
+    assert inside["difference"] == 2
+    assert inside["steps"][:2] == [[0, 0], [1, 1]]
+    before_it = aligned(before, after, windows=[range(4), range(4)])
+    assert before_it == {"steps": [[0, 0], [1, 1], [2, 2], [3, 3]], "difference": None}
+    behind = aligned(before, after, windows=[range(8, 10), range(8, 10)])
+    assert behind["difference"] is None
