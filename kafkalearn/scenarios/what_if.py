@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from inspect import Parameter, signature
 from typing import Any
 
@@ -10,8 +9,7 @@ from kafkalearn.engine.faults import Crash, CutOff, Fault, Freeze
 from kafkalearn.errors import ConfigError
 from kafkalearn.profile import KafkaProfile
 from kafkalearn.scenarios.registry import Scenario, get
-from kafkalearn.simulation.client_starter import ADMIN
-from kafkalearn.simulation.fault_plan import NETWORK, as_plan
+from kafkalearn.simulation.fault_plan import as_plan
 from kafkalearn.trace import Event, Trace, describe
 from kafkalearn.trace.difference import first_difference
 from kafkalearn.trace.text import short
@@ -131,11 +129,6 @@ class Reruns:
             own = ", ".join(self.settings)
             raise ConfigError(f"{', '.join(unknown)} is no setting of this story: {own} are")
         return Reruns(self._scenario, self._arguments | given)
-
-    @cached_property
-    def nodes(self) -> tuple[str, ...]:
-        """Those that act when it is run as it is, by name: brokers, consumers, producers."""
-        return tuple(sorted({event.node for event in self.trace()} - {ADMIN, NETWORK}))
 
 
 def _underscored(arguments: Mapping[str, Any]) -> dict[str, Any]:
