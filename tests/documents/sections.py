@@ -35,7 +35,7 @@ SECTIONS: dict[tuple[str, str], tuple[str, ...]] = {
     ("004", "Consumer如何加入一个Group"): ("22_joining",),
     ("004", "Consumer Heartbeat分析"): ("24_heartbeats",),
     ("004", "Fetch拉取消息"): ("26_fetcher",),
-    ("004", "Consumer两种订阅模式下Offset的提交"): ("33_assign", "35_auto_commit"),
+    ("004", "Consumer两种订阅模式下Offset的提交"): ("33_assign", "37_commit_judged"),
     ("004", "SubScriptionState"): ("31_subscribe",),
     ("004", "TopicPartitionState"): ("34_position_and_committed",),
 }

@@ -46,7 +46,8 @@ def _entry(path: Path) -> Entry:
     title = nbformat.read(path, as_version=4).cells[0].source
     name = re.search(r"^# (.+)$", title, re.M)
     question = re.search(r"^> (.+)$", title, re.M)
-    assert name and question, f"{path.name} has no title with a question"
+    if not (name and question):
+        raise ValueError(f"{path.name} has no title with a question")
     return Entry(path.name, name[1].strip(), question[1].strip())
 
 

@@ -13,10 +13,33 @@ from tests.notebooks.lessons import TITLE, cell_of, good_lesson, save
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 EXPECTED = {
     "00_welcome.ipynb",
+    "01_cluster.ipynb",
+    "11_partition.ipynb",
+    "12_accumulator_and_sender.ipynb",
+    "21_one_poll.ipynb",
+    "22_joining.ipynb",
+    "23_group_states.ipynb",
+    "24_heartbeats.ipynb",
+    "25_rebalance_triggers.ipynb",
+    "26_fetcher.ipynb",
+    "31_subscribe.ipynb",
+    "32_pattern.ipynb",
+    "33_assign.ipynb",
+    "34_position_and_committed.ipynb",
+    "35_auto_commit.ipynb",
+    "36_sync_and_async.ipynb",
+    "37_commit_judged.ipynb",
+    "38_loss_and_duplicates.ipynb",
+    "39_consumer_offsets.ipynb",
     "41_range_assignor.ipynb",
     "42_round_robin_assignor.ipynb",
     "43_sticky_assignor.ipynb",
     "44_your_own_assignor.ipynb",
+    "45_cooperative.ipynb",
+    "51_versions.ipynb",
+    "52_myths.ipynb",
+    "53_real_cluster.ipynb",
+    "61_pandas.ipynb",
 }
 
 
