@@ -105,7 +105,7 @@ class Reruns:
             return self._arguments | {"faults": (*plan, _fault(given))}
         if excess := [name for name in given if name not in _OTHERWISE]:
             raise ConfigError(
-                f"{', '.join(excess)} beside {' and '.join(given.keys() - excess)}: "
+                f"{', '.join(excess)} beside {' and '.join(name for name in given if name not in excess)}: "
                 "either a fault or other settings are allowed"
             )
         settings = given.pop("settings", {})
@@ -142,7 +142,7 @@ def _fault(given: Mapping[str, Any]) -> Fault:
         raise ConfigError(f"{', '.join(unknown)} cannot be different: {allowed} are allowed")
     kinds = [name for name in _FAULTS if name in given]
     if len(kinds) != 1:
-        said = " and ".join(kinds) or "nothing"
+        said = " and ".join(kinds) or ", ".join(given) or "nothing"
         allowed = ", ".join((*_FAULTS, *_OTHERWISE))
         raise ConfigError(f"what is different is {said}: one of {allowed} is allowed")
     (kind,) = kinds

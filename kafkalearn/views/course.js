@@ -40,7 +40,11 @@ class Course {
   }
 
   jump(step, kind, by) {
-    const wanted = this.story.runs.map((run) => new Set(run.stops[kind] ?? []));
+    this.stops ??= new Map();
+    if (!this.stops.has(kind)) {
+      this.stops.set(kind, this.story.runs.map((run) => new Set(run.stops[kind] ?? [])));
+    }
+    const wanted = this.stops.get(kind);
     for (let at = step + by; at >= 0 && at <= this.last; at += by) {
       if (this.moved(at).some(([run, k]) => wanted[run].has(k))) return at;
     }

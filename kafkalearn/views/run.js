@@ -44,7 +44,7 @@ class Messages {
   }
 
   keepInSight() {
-    this.scroll.scrollTop = this.y - this.scroll.clientHeight * 0.62;
+    this.scroll.scrollTop = this.y - this.scroll.clientHeight * 0.5;
   }
 }
 

@@ -15,6 +15,7 @@ const model = {
   save_changes() {}, send() {}, on() {}, off() {},
 };
 widget.render({ model, el: document.getElementById("stepper") });
+if (!window.frameElement) document.querySelector(".kl-stepper").focus({ preventScroll: true });
 const frame = window.frameElement; // in a book the page stands in a frame, which grows with it
 const grow = () => { frame.style.height = `${document.documentElement.offsetHeight + 24}px`; };
 if (frame) new ResizeObserver(grow).observe(document.body);
@@ -35,6 +36,7 @@ def saved_page(state: Mapping[str, Any], *, module: str, style: str, title: str)
         f"<title>{escape(title)}</title>\n<style>\n{style}\n"
         ":root { color-scheme: light dark; }\n"
         "body { margin: 12px; background: light-dark(#fff, #12161c); }\n"
+        ".kl-stepper { margin: auto !important; }\n"
         f'</style></head><body>\n<main id="stepper"></main>\n'
         f'<script type="application/json" id="held">{held}</script>\n'
         f'<script type="module">\n{script}</script>\n</body></html>\n'

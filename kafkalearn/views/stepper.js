@@ -4,7 +4,7 @@
 
 class Stepper {
   constructor(model, root) {
-    Object.assign(this, { model, root, step: -1, playing: 0 });
+    Object.assign(this, { model, root, step: -1, playing: 0, drawn: model.get("drawn") });
     root.innerHTML = model.get("html");
     this.page = root.querySelector(".kl-stepper");
     const story = (this.story = model.get("story"));
@@ -16,23 +16,46 @@ class Stepper {
     this.count = this.find("[data-count]");
     this.scrub = this.find("[data-scrub]");
     this.aloud = this.find(".kl-aloud");
+    // A pane that has grown stays as high, so that nothing below it jumps while one steps.
+    const stay = ({ target }) => {
+      if (target.offsetHeight > 0) target.style.minHeight = `${target.offsetHeight}px`;
+    };
+    const observer = new ResizeObserver((entries) => entries.forEach(stay));
+    root.querySelectorAll("article > .kl-pane, .kl-caption").forEach((e) => observer.observe(e));
     const notice = this.find("[data-notice]");
     notice.textContent = model.get("notice");
     notice.hidden = !notice.textContent;
     this.go(model.get("step"));
   }
 
-  /* Which buttons stay down; a page that is drawn anew keeps what was chosen. */
+  /* What is kept when the page is drawn anew: which buttons are down, what is chosen. */
   get pressed() {
     const buttons = [...this.root.querySelectorAll("[aria-pressed]")];
     return new Map(buttons.map((each) => [JSON.stringify(each.dataset), each]));
   }
 
-  keep(pressed) {
+  keep(before) {
+    const { pressed } = before;
     for (const [name, button] of this.pressed) {
-      const before = pressed.get(name)?.getAttribute("aria-pressed");
-      if (before && before !== button.getAttribute("aria-pressed")) this.use(button);
+      const was = pressed.get(name)?.getAttribute("aria-pressed");
+      const same = this.runs.length === before.runs.length; // two runs open fewer panes
+      if (was && same && was !== button.getAttribute("aria-pressed")) this.use(button);
     }
+    for (const entry of ["[data-target]", "[data-for]", "[data-speed]"]) {
+      const [now, was] = [this.find(entry), before.entries.get(entry)];
+      if (now && was !== undefined) now.value = was;
+    }
+  }
+
+  get entries() {
+    const names = ["[data-target]", "[data-for]", "[data-speed]"];
+    return new Map(names.map((name) => [name, this.find(name)?.value]));
+  }
+
+  /* End what would still happen later: it belongs to a page that is gone. */
+  leave() {
+    this.play(false);
+    clearTimeout(this.telling);
   }
 
   find(selector) {
@@ -51,6 +74,10 @@ class Stepper {
     const counted = `${words[0]}${at + 1}${words[1]}${this.course.last + 1}${words[2]}`;
     this.count.textContent = `${counted} · ${NUMBERS.format(run.times[k])} ms`;
     this.scrub.value = at;
+    for (const button of this.root.querySelectorAll("[data-jump]")) {
+      const last = this.course.jump(at, button.dataset.jump, 1) === at;
+      button.setAttribute("aria-disabled", String(last));
+    }
     this.scrub.setAttribute("aria-valuetext", this.count.textContent);
     this.runs.forEach((each, number) => {
       each.element.classList.toggle("kl-moved", moved.some(([which]) => which === number));
@@ -153,6 +180,10 @@ class Stepper {
   }
 }
 
+function kept({ pressed, entries, runs }) {
+  return { pressed, entries, runs };
+}
+
 function press(button) {
   const on = button.getAttribute("aria-pressed") !== "true";
   button.setAttribute("aria-pressed", String(on));
@@ -162,10 +193,11 @@ function press(button) {
 function render({ model, el }) {
   let stepper;
   const open = () => {
-    stepper?.play(false);
-    const pressed = stepper?.pressed ?? new Map();
+    stepper?.leave();
+    const before = stepper && { ...kept(stepper), focused: el.contains(document.activeElement) };
     stepper = new Stepper(model, el);
-    stepper.keep(pressed);
+    if (before) stepper.keep(before);
+    if (before?.focused) stepper.page.focus({ preventScroll: true });
   };
   // JupyterLab takes keys on the document, before they come down here; only the window is earlier.
   const onKey = (event) => {
@@ -180,12 +212,15 @@ function render({ model, el }) {
     if (target.matches("[data-speed]") && stepper.playing) stepper.play(true);
   });
   window.addEventListener("keydown", onKey, true);
-  const onStep = () => stepper.go(model.get("step"));
+  // A step that comes with another story is one of that story, which is opened next.
+  const onStep = () => {
+    if (stepper.drawn === model.get("drawn")) stepper.go(model.get("step"));
+  };
   model.on("change:drawn", open);
   model.on("change:step", onStep);
   open();
   return () => {
-    stepper.play(false);
+    stepper.leave();
     window.removeEventListener("keydown", onKey, true);
     model.off("change:drawn", open);
     model.off("change:step", onStep);

@@ -15,11 +15,12 @@ import traitlets
 
 from kafkalearn.errors import ConfigError, KafkaError
 from kafkalearn.trace import Trace
+from kafkalearn.trace.jsonl import written_beside
 from kafkalearn.views import poll
 from kafkalearn.views.assets import joined
 from kafkalearn.views.drawings.fork_bar import Forks
 from kafkalearn.views.language import Say
-from kafkalearn.views.panes import Look, check
+from kafkalearn.views.panes import Look, check, check_options
 from kafkalearn.views.saved_page import BOOK, saved_page
 from kafkalearn.views.showing import Showing
 from kafkalearn.views.wording import plural, shown, tag
@@ -74,7 +75,9 @@ class Stepper(anywidget.AnyWidget):
         options: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         self._rerun = rerun
-        self._look = Look(Say(lang), check(panes), options or {})
+        self._look = Look(Say(lang), check(panes), check_options(options or {}))
+        if events is not None and (not isinstance(events, range) or events.step != 1):
+            raise ConfigError(f"events is {events!r:.60}: a range is allowed, as in range(0, 500)")
         self._events = events
         super().__init__()
         self.on_msg(lambda _, content, __: self._receive(content))
@@ -98,7 +101,10 @@ class Stepper(anywidget.AnyWidget):
         """Show another trace, or two, from the beginning."""
         if not 1 <= len(traces) <= 2 or not all(isinstance(each, Trace) for each in traces):
             given = ", ".join(type(each).__name__ for each in traces) or "nothing"
-            raise ConfigError(f"a Stepper was given {given}: one Trace or two are allowed")
+            raise ConfigError(
+                f"a Stepper was given {given}: one Trace or two are allowed; a scenario has to be "
+                "called first"
+            )
         self._showing = Showing(traces, self._look, events=self._events)
         self._draw()
 
@@ -122,7 +128,10 @@ class Stepper(anywidget.AnyWidget):
         self.step = self._showing.next(self.step, kind)
 
     def crash(self, node: str) -> None:
-        """Let a node crash after the millisecond shown, and show both histories."""
+        """Let a node crash after the millisecond shown, and show both histories.
+
+        Of two that are shown already, it is the first that is forked.
+        """
         self._fork(at_ms=self._fork_ms(), crash=node)
 
     def freeze(self, node: str, for_ms: int = _FREEZE_MS) -> None:
@@ -140,19 +149,22 @@ class Stepper(anywidget.AnyWidget):
     def back(self) -> None:
         """Show the first history alone again, where it is now."""
         step = max(0, self._showing.steps[self.step][0]) if self._showing.steps else 0
-        self.show(self._showing.traces[0])
-        self.step = step
+        with self.hold_sync():  # the page hears of the story and the step at once
+            self.show(self._showing.traces[0])
+            self.step = step
 
     def _fork_ms(self) -> int:
         """After the millisecond shown, so that all that one has seen stays as it was."""
-        events = self._showing.events(self.step)
-        return self._showing.traces[0][events[0][1]].time_ms + 1 if events else 0
+        shown_now = dict(self._showing.events(self.step))
+        return self._showing.traces[0][shown_now[0]].time_ms + 1 if 0 in shown_now else 0
 
     def _fork(self, **changes: Any) -> None:
         if self._rerun is None:
             raise ConfigError("this trace cannot be run again: give the Stepper a `rerun`")
-        self.show(self._showing.traces[0], self._rerun(**changes))
-        self.step = self._showing.story["difference"] or 0
+        changed = self._rerun(**changes)
+        with self.hold_sync():
+            self.show(self._showing.traces[0], changed)
+            self.step = self._showing.story["difference"] or 0
 
     def as_text(self) -> str:
         """Tell what is shown now: the sentence, and each pane in words."""
@@ -165,7 +177,8 @@ class Stepper(anywidget.AnyWidget):
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write one HTML file that steps with no kernel and no network; give its path."""
         file = Path(path)
-        file.write_text(self._saved(), encoding="utf-8")
+        with written_beside(file) as beside:  # what was there before stays, if this fails
+            beside.write_text(self._saved(), encoding="utf-8")
         return file
 
     def _saved(self) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 from kafkalearn.trace import Trace
 from kafkalearn.trace.difference import first_difference
+from kafkalearn.trace.text import one_line
 from kafkalearn.views import captions, messages
 from kafkalearn.views.drawings import messages as drawn_messages
 from kafkalearn.views.drawings import track
@@ -64,7 +65,7 @@ def story(traces: Sequence[Trace], windows: Sequence[range], *, look: Look) -> d
 def _run(trace: Trace, window: range, *, look: Look, strings: Strings) -> dict[str, Any]:
     say = look.say
     events = trace[window.start : window.stop]
-    names = list(dict.fromkeys(event.node for event in events))
+    names = list(dict.fromkeys(one_line(event.node) for event in events))
     places = {name: place for place, name in enumerate(names)}
     diagram = messages.diagram(trace, window)
     shown = [
@@ -81,7 +82,7 @@ def _run(trace: Trace, window: range, *, look: Look, strings: Strings) -> dict[s
     ]
     return {
         "names": names,
-        "nodes": [places[event.node] for event in events],
+        "nodes": [places[one_line(event.node)] for event in events],
         "times": [event.time_ms for event in events],
         "captions": [strings(captions.caption_html(event, say.lang)) for event in events],
         "fields": [strings(html) for html in fields_table(trace, window, say=say)],

@@ -128,6 +128,14 @@ def test_what_cannot_be_built_is_refused():
         Stepper(trace, lang="fr")
     with pytest.raises(ConfigError, match="one Trace or two are allowed"):
         Stepper(trace, trace, trace)
+    with pytest.raises(ConfigError, match="panes is 'logs': a list of messages, "):
+        Stepper(trace, panes="logs")
+    with pytest.raises(ConfigError, match=r"events is 5: a range is allowed"):
+        Stepper(trace, events=5)
+    with pytest.raises(ConfigError, match="options of 'grup': 'group_id', but nothing is allowed"):
+        Stepper(trace, options={"grup": {"group_id": "a"}})
+    with pytest.raises(ConfigError, match="options of 'poll': 'nod', but node is allowed"):
+        Stepper(trace, options={"poll": {"nod": "c1"}})
     with pytest.raises(ConfigError, match="cannot be run again"):
         Stepper(trace).crash("c1")
 
@@ -174,6 +182,26 @@ def test_a_name_cannot_end_the_script(tmp_path):
     text = Stepper(trace).save(tmp_path / "x.html").read_text(encoding="utf-8")
     assert "<script>alert" not in text
     assert text.count("</script>") == 2
+
+
+def test_a_saved_page_is_never_half_written(stepper, tmp_path):
+    """What was there before stays, if a page cannot be written."""
+    path = stepper.save(tmp_path / "story.html")
+    before = path.read_text(encoding="utf-8")
+    stepper._showing.story["strings"].append("a lone surrogate \ud800")
+    with pytest.raises(UnicodeEncodeError):
+        stepper.save(path)
+    assert path.read_text(encoding="utf-8") == before
+    assert [each.name for each in tmp_path.iterdir()] == ["story.html"]
+
+
+def test_a_node_may_be_called_anything(tmp_path):
+    """A name that UTF-8 cannot hold is spelled out."""
+    trace = Trace("odd")
+    trace.record("poll", 0, "a\ud800b")
+    stepper = Stepper(trace)
+    assert "a\\ud800b" in stepper.html
+    assert stepper.save(tmp_path / "x.html").exists()
 
 
 def test_it_speaks_chinese():

@@ -19,10 +19,18 @@ _KEYS = (
     ("← →", "one step"),
     ("Home End", "to the beginning, to the end"),
     ("space", "play or pause"),
-    ("r c e f", "next rebalance, commit, error, fault; with Shift the one before"),
+    ("r c e f", "next rebalance, commit, error, fault"),
+    ("Shift r …", "the one before"),
     ("+ −", "faster, slower"),
 )
+_STRIP = (
+    ("▭", "amber: a rebalance"),
+    ("╷", "green: a commit"),
+    ("╵", "red: an error"),
+    ("┊", "red, dashed: a fault"),
+)
 _WIDE = ("logs", "decision")
+_OF_TWO = ("messages", "group")
 SPEEDS = (1, 2, 5, 10)  # steps a second
 
 
@@ -58,7 +66,13 @@ def page(
         body.append(_run(run, told, name=name, look=look))
     body.append(tag("div", "", class_="kl-aloud", aria_live="polite"))
     about = {"role": "group", "aria_label": say("Stepper"), "tabindex": 0}
-    return tag("section", "".join(body), class_="kl kl-stepper", lang=say.lang, **about)
+    return tag(
+        "section",
+        "".join(body),
+        class_=f"kl kl-stepper{' kl-two' if count > 1 else ''}",
+        lang=say.lang,
+        **about,
+    )
 
 
 def _controls(told: Mapping[str, Any], say: Say) -> str:
@@ -67,8 +81,8 @@ def _controls(told: Mapping[str, Any], say: Say) -> str:
             icon_of(do), data_do=do, data_key=key, aria_label=say(label), title=say(label)
         )
 
-    play = tag("span", say("Play"), class_="kl-when-paused")
-    play += tag("span", say("Pause"), class_="kl-when-playing")
+    play = tag("span", icon_of("play") + tag("span", say("Play")), class_="kl-when-paused")
+    play += tag("span", icon_of("freeze") + tag("span", say("Pause")), class_="kl-when-playing")
     jumps = [
         button(say(label), data_jump=kind, data_key=key)
         for kind, label, key in (
@@ -88,7 +102,7 @@ def _controls(told: Mapping[str, Any], say: Say) -> str:
         "div",
         icon("first", "to the beginning", "Home")
         + icon("back", "one step back", "ArrowLeft")
-        + button(icon_of("play") + play, data_do="play", data_key=" ", class_="kl-primary")
+        + button(play, data_do="play", data_key=" ", class_="kl-primary")
         + icon("next", "one step on", "ArrowRight")
         + icon("last", "to the end", "End")
         + tag("select", speeds, data_speed=True, aria_label=say("steps a second"))
@@ -105,8 +119,16 @@ def _choices(told: Mapping[str, Any], look: Look) -> str:
     nodes = "".join(
         button(escape(shown(name, 16)), data_node=name, aria_pressed="true") for name in names
     )
-    opened = "".join(button(say(name), data_pane=name, aria_pressed="true") for name in panes)
-    keys = "".join(tag("dt", key) + tag("dd", say(what)) for key, what in _KEYS)
+    few = len(told["runs"]) > 1  # two runs stand one above the other: what tells them apart
+    opened = "".join(
+        button(
+            say(name),
+            data_pane=name,
+            aria_pressed="false" if few and name not in _OF_TWO else "true",
+        )
+        for name in panes
+    )
+    keys = "".join(tag("dt", key) + tag("dd", say(what)) for key, what in (*_KEYS, *_STRIP))
     help_ = tag("details", tag("summary", say("keys")) + tag("dl", keys), class_="kl-keys")
     routine = button(
         say("routine"),
@@ -154,7 +176,11 @@ def _run(place: int, told: Mapping[str, Any], *, name: str, look: Look) -> str:
         "messages": _messages(run, strings, say),
         "fields": tag("h3", say("this message")) + '<div data-fields="true"></div>',
     }
-    drawn = {pane: _pane(pane, body.get(pane, ""), say) for pane in look.panes}
+    few = len(told["runs"]) > 1
+    drawn = {
+        pane: _pane(pane, body.get(pane, ""), say=say, hidden=few and pane not in _OF_TWO)
+        for pane in look.panes
+    }
     return tag(
         "article",
         head + line + tag("p", "", class_="kl-caption") + _arranged(drawn),
@@ -162,9 +188,9 @@ def _run(place: int, told: Mapping[str, Any], *, name: str, look: Look) -> str:
     )
 
 
-def _pane(name: str, body: str, say: Say) -> str:
+def _pane(name: str, body: str, *, say: Say, hidden: bool) -> str:
     kind = f"kl-pane kl-at-{name}"
-    about = {"tabindex": 0, "role": "group", "aria_label": say(name)}
+    about = {"tabindex": 0, "role": "group", "aria_label": say(name), "hidden": hidden}
     return tag("div", body, class_=kind, data_shows=name, **about)
 
 

@@ -24,27 +24,19 @@ class Forks(NamedTuple):
 def fork_bar(forks: Forks, runs: int, *, say: Say) -> str:
     """Ask the kernel to run the story again, with a fault or another setting."""
     nodes = "".join(tag("option", escape(shown(name)), value=name) for name in forks.nodes)
+    crash, *lasting = (
+        button(icon_of(act) + tag("span", say(label)), data_act=act, class_="kl-danger")
+        for act, label in _FAULTS
+    )
+    entry = {"type": "number", "value": 3000, "min": 1, "max": 600_000, "data_for": True}
+    for_ms = tag("input", aria_label=say("for how many ms"), **entry)
     acts = [
         tag("span", say("from here on"), class_="kl-label2"),
         tag("select", nodes, data_target=True, aria_label=say("which node")),
-        *(
-            button(icon_of(act) + tag("span", say(label)), data_act=act, class_="kl-danger")
-            for act, label in _FAULTS
-        ),
-        tag(
-            "label",
-            say("for")
-            + tag(
-                "input",
-                type="number",
-                value=3000,
-                min=1,
-                max=600000,
-                data_for=True,
-                aria_label=say("for how many ms"),
-            )
-            + "ms",
-        ),
+        crash,
+        *lasting,
+        tag("label", f"{say('for')}{for_ms}ms"),
+        tag("span", say("running …"), class_="kl-running"),
     ]
     if forks.settings:
         fields = "".join(_setting(name, value) for name, value in forks.settings.items())
