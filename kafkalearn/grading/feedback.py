@@ -12,7 +12,7 @@ from math import ceil
 from kafkalearn.grading.exercise import Exercise, Table, student_seed
 from kafkalearn.grading.grades import FAILED, NOT_REACHED, NOT_RUN, PASSED, Grade
 from kafkalearn.trace.text import columns
-from kafkalearn.views.drawings.matrix import COLOURS
+from kafkalearn.views.drawings.common import COLOURS
 from kafkalearn.views.wording import shown, tag
 
 MARKS = {

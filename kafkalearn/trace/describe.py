@@ -27,12 +27,15 @@ class _Part(NamedTuple):
     names: tuple[str, ...]
 
 
-def describe(event: Event, lang: str = "en") -> str:
-    """Say what happened, in English ("en") or Chinese ("zh"); TraceError for another language."""
-    return f"{one_line(event.node)} {predicate(event, lang)}"
+def describe(event: Event, lang: str = "en", *, pair: bool = True) -> str:
+    """Say what happened, in English ("en") or Chinese ("zh"); TraceError for another language.
+
+    pair: name and number the request, so that its answer can be found.
+    """
+    return f"{one_line(event.node)} {predicate(event, lang, pair=pair)}"
 
 
-def predicate(event: Event, lang: str = "en") -> str:
+def predicate(event: Event, lang: str = "en", *, pair: bool = True) -> str:
     """Give the sentence without the node that it begins with."""
     if lang not in LANGUAGES:
         raise TraceError(f"there are no sentences in {lang!r}: {', '.join(LANGUAGES)} are allowed")
@@ -41,7 +44,7 @@ def predicate(event: Event, lang: str = "en") -> str:
         raise TraceError(f"{short(event.kind)} is no kind of event: see kafkalearn.trace.KINDS")
     known: dict[str, Any] = {**(event.detail or {}), **_present(event)}
     asked = words.requests.get(event.api or "", words.other_request)
-    request = _filled(asked + words.pair, known, words)
+    request = _filled(asked + words.pair * pair, known, words)
     sentence = _filled(words.kinds[event.kind], {**known, "request": request}, words)
     return _UUID.sub(r"\1…", sentence)  # what Kafka ends a member id with
 

@@ -1,17 +1,22 @@
 """One sentence for an event, in the learner's words, and what follows from it.
 
 `trace.describe` says what happened; a clause of the tables here says what comes of it. A clause
-holds for every profile: where releases differ, it says no more than they have in common.
+holds for every profile: where releases differ, it says no more than they have in common. Of a
+refused commit `decision` tells what follows.
+
+Source: AbstractCoordinator: Join-, Sync-, HeartbeatResponseHandler; Fetcher.parseCompletedFetch;
+Sender.completeBatch; GroupCoordinator.prepareRebalance, onCompleteJoin (1.0.2, 2.4.0).
 """
 
 from html import escape
 
 from kafkalearn.trace import Event, describe
 from kafkalearn.trace.text import one_line
-from kafkalearn.views.fold import mapping, text, texts
-from kafkalearn.views.messages.labels import failure
+from kafkalearn.views.decision.commit_checks import rules_of
+from kafkalearn.views.decision.commit_consequence import consequence
+from kafkalearn.views.fold import SYNC_STATES, failure, partitions, text, texts
+from kafkalearn.views.language import Say
 
-_PAIR = {"en": (" ({})", ", "), "zh": ("（{}）", "，")}  # what `describe` ends a request with
 _STATE_ONLY = ("from", "to", "reason")  # of a group; its members have a pane of their own
 
 Clause = tuple[str, str]  # English, Chinese; {} is the client
@@ -24,10 +29,6 @@ _LOOKS: Clause = ("{} looks for the coordinator again", "{} 重新查找 GroupCo
 _FENCED: Clause = (
     "Another consumer has the same group.instance.id: {} cannot go on",
     "另一个消费者使用相同的 group.instance.id：{} 无法继续",
-)
-_RETRIES: Clause = (
-    "Nothing is stored; a synchronous commit tries again, an asynchronous one does not",
-    "什么都没有保存；同步提交会重试，异步提交不会",
 )
 _LEADER: Clause = ("{} has to find the leader first", "{} 须先找到 leader")
 _ANSWERED: dict[tuple[str, str], Clause] = {
@@ -55,7 +56,7 @@ _ANSWERED: dict[tuple[str, str], Clause] = {
     ("JoinGroup", "UNKNOWN_MEMBER_ID"): _JOINS_AS_NEW,
     ("JoinGroup", "INCONSISTENT_GROUP_PROTOCOL"): (
         "The group shares no assignor, or no kind of protocol, with {} and goes on without it",
-        "消费组与 {} 没有共同的分配策略或成员类型，照常运行",
+        "消费组与 {} 没有共同的分配策略或协议类型，照常运行",
     ),
     ("JoinGroup", "FENCED_INSTANCE_ID"): _FENCED,
     ("JoinGroup", "NOT_COORDINATOR"): _LOOKS,
@@ -71,23 +72,6 @@ _ANSWERED: dict[tuple[str, str], Clause] = {
     ("SyncGroup", "ILLEGAL_GENERATION"): _JOINS_AGAIN,
     ("SyncGroup", "FENCED_INSTANCE_ID"): _FENCED,
     ("SyncGroup", "NOT_COORDINATOR"): _LOOKS,
-    ("OffsetCommit", "REBALANCE_IN_PROGRESS"): (
-        "Nothing is stored: {} has to finish the rebalance first, by polling",
-        "什么都没有保存：{} 须先通过 poll 完成再平衡",
-    ),
-    ("OffsetCommit", "UNKNOWN_MEMBER_ID"): (
-        "Nothing is stored: {} is no member of the group, which may have given its partitions to "
-        "others",
-        "什么都没有保存：{} 不是消费组的成员，它的分区可能已属于其他成员",
-    ),
-    ("OffsetCommit", "ILLEGAL_GENERATION"): (
-        "Nothing is stored: the generation that {} commits for is not the group's present one",
-        "什么都没有保存：{} 提交所用的 generation 不是消费组当前的",
-    ),
-    ("OffsetCommit", "FENCED_INSTANCE_ID"): _FENCED,
-    ("OffsetCommit", "NOT_COORDINATOR"): _RETRIES,
-    ("OffsetCommit", "COORDINATOR_NOT_AVAILABLE"): _RETRIES,
-    ("OffsetCommit", "COORDINATOR_LOAD_IN_PROGRESS"): _RETRIES,
     ("Fetch", "OFFSET_OUT_OF_RANGE"): (
         "The log has no such offset: auto.offset.reset says where {} goes on, or that poll raises",
         "日志中没有这个 offset：由 auto.offset.reset 决定 {} 从哪里继续，或者让 poll 抛出异常",
@@ -100,9 +84,12 @@ _HAPPENED: dict[tuple[str, str | None], Clause] = {
         "Members that have not joined yet hear of it only by their next heartbeat",
         "尚未加入的成员要到下一次心跳才会得知",
     ),
-    ("group_state", "AwaitingSync"): (
-        "The leader works out who gets what, and sends it with SyncGroup",
-        "leader 计算分配方案，并用 SyncGroup 发送",
+    **dict.fromkeys(
+        (("group_state", each) for each in SYNC_STATES),
+        (
+            "The leader works out who gets what, and sends it with SyncGroup",
+            "leader 计算分配方案，并用 SyncGroup 发送",
+        ),
     ),
     ("group_state", "Stable"): (
         "Every member can learn its partitions now",
@@ -142,7 +129,6 @@ _HAPPENED: dict[tuple[str, str | None], Clause] = {
     ),
     ("fault", "freeze"): ("Its heartbeats stop, too", "它的心跳也停止了"),
 }
-_HAPPENED["group_state", "CompletingRebalance"] = _HAPPENED["group_state", "AwaitingSync"]
 
 
 def caption(event: Event, lang: str = "en") -> str:
@@ -160,30 +146,16 @@ def caption_html(event: Event, lang: str = "en") -> str:
 
 def parts(event: Event, lang: str = "en") -> list[tuple[str, bool]]:
     """Give the pieces of the sentence, and whether each is to be stressed."""
-    sentence = _without_pair(describe(_in_short(event), lang), event, lang)
+    sentence = describe(_in_short(event), lang, pair=False)
     node, error = one_line(event.node), failure(event)
     pieces = [(node, True)]
     rest = sentence.removeprefix(node)
     if error is not None and one_line(error) in rest:
         before, stressed, rest = rest.rpartition(one_line(error))
         pieces += [(before, False), (stressed, True)]
-    clause = _clause(event)
-    if clause is not None:
-        said = clause[lang == "zh"].format(one_line(_client(event)))
+    if said := _follows(event, lang):
         rest += f"。{said}。" if lang == "zh" else f". {said}."
     return [piece for piece in [*pieces, (rest, False)] if piece[0]]
-
-
-def _without_pair(sentence: str, event: Event, lang: str) -> str:
-    """Leave out the name and number of a request, which tables of text need."""
-    if event.peer is None and event.api is None:
-        return sentence
-    brackets, comma = _PAIR[lang]
-    told = one_line(event.api or "?")
-    if event.correlation_id is not None:
-        told += f"{comma}correlation {event.correlation_id}"
-    before, _, after = sentence.rpartition(brackets.format(told))
-    return before + after
 
 
 def _in_short(event: Event) -> Event:
@@ -194,14 +166,22 @@ def _in_short(event: Event) -> Event:
     return event._replace(error=failure(event))
 
 
-def _client(event: Event) -> str:
-    return (event.peer or "?") if event.kind == "respond" else event.node
+def _follows(event: Event, lang: str) -> str:
+    is_answer, error = event.kind in ("respond", "response"), failure(event)
+    client = (event.peer or "?") if event.kind == "respond" else event.node
+    if is_answer and event.api == "OffsetCommit" and error:
+        rules, is_from_assign = rules_of(event.run_id), (event.generation or 0) < 0
+        told = consequence(client, error, is_from_assign=is_from_assign, rules=rules)
+        say = Say(lang)
+        return say("; ").join(say(*each) for each in told)
+    clause = _clause(event)
+    return clause[lang == "zh"].format(one_line(client)) if clause else ""
 
 
 def _clause(event: Event) -> Clause | None:
     if event.kind in ("respond", "response"):
         return _ANSWERED.get((event.api or "", event.error or "NONE"))
-    if event.kind == "assigned" and not any(mapping(event, "partitions").values()):
+    if event.kind == "assigned" and not partitions(event):
         return None
     to = text(event, "to") if event.kind == "group_state" else text(event, "fault")
     everybody = set(texts(event, "members")) <= set(texts(event, "waiting_join"))

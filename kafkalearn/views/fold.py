@@ -1,19 +1,22 @@
 """Run a view model over a trace: one frame for each event of a window, and what is missing.
 
 A model has a method ``on_KIND(event)`` for each kind that it `needs`, and `frame()`, which gives
-plain JSON. Frames are shared while nothing changes, so that a drawing is made once for each.
+plain JSON. Equal frames in a row are one object, so that a drawing is made once for each.
 """
 
 from collections.abc import Collection, Mapping
 from itertools import islice
 from typing import Any, Protocol, TypeVar
 
+from kafkalearn.records import TopicPartition
 from kafkalearn.trace import Event, Trace
 
 F = TypeVar("F")
 F_co = TypeVar("F_co", covariant=True)
 Needs = Mapping[str, tuple[str, ...]]
 """Kind of event -> the columns without which an event of it tells nothing and is passed over."""
+SYNC_STATES = ("AwaitingSync", "CompletingRebalance")  # one state of a group, and its newer name
+_OF_MEMBERS = ("group_state", "group_loaded", "member_joined", "assigned", "revoked")
 
 
 class Model(Protocol[F_co]):
@@ -30,15 +33,18 @@ def fold(trace: Trace, model: Model[F], *, window: range | None = None) -> list[
     window = range(len(trace)) if window is None else window
     handlers = {kind: (getattr(model, f"on_{kind}"), cols) for kind, cols in model.needs.items()}
     frames: list[F] = []
-    shown: F | None = None
+    shown: Any = None
+    is_stale = True
     for place, event in enumerate(islice(trace, window.stop)):
         handler, columns = handlers.get(event.kind, (None, ()))
         if handler and all(getattr(event, column) is not None for column in columns):
             handler(event)
-            shown = None
+            is_stale = True
         if place >= window.start:
-            shown = model.frame() if shown is None else shown
+            if is_stale and (frame := model.frame()) != shown:
+                shown = frame
             frames.append(shown)
+            is_stale = False
     return frames
 
 
@@ -60,6 +66,30 @@ def missing(trace: Trace, needs: Needs, *, essential: Collection[str]) -> list[s
         elif absent:
             found.append(f"{kind} ({', '.join(absent)})")
     return found
+
+
+def default_group(trace: Trace) -> str | None:
+    """Choose the group to follow: the first that has members, else the first that is named."""
+    for events in (trace.where(kind=_OF_MEMBERS), trace):
+        for event in events:
+            if event.group_id is not None:
+                return event.group_id
+    return None
+
+
+def failure(event: Event) -> str | None:
+    """Give the name of an event's error; NONE is none."""
+    return None if event.error in ("NONE", "") else event.error
+
+
+def partitions(event: Event) -> list[TopicPartition]:
+    """Read ``{"orders": [0, 1]}`` of the detail."""
+    return [
+        TopicPartition(topic, each)
+        for topic, numbers in mapping(event, "partitions").items()
+        for each in (numbers if isinstance(numbers, list) else ())
+        if type(each) is int and each >= 0
+    ]
 
 
 def texts(event: Event, key: str) -> list[str]:

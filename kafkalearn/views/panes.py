@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from inspect import Parameter, signature
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -54,8 +55,8 @@ def frames(name: str, trace: Trace, *, window: range, options: Options) -> list[
 
 def pieces(name: str, frame: Any, *, say: Say) -> list[str]:
     """Draw a frame of a pane: its heading, then its body."""
-    drawing = PANES[name].drawing
-    return [tag("h3", escape(drawing.title(frame, say))), *drawing.draw(frame, say)]
+    model, drawing = PANES[name]
+    return [tag("h3", escape(model.title(frame, say))), *drawing.draw(frame, say)]
 
 
 def lacking(name: str, trace: Trace) -> list[str]:
@@ -67,8 +68,22 @@ def lacking(name: str, trace: Trace) -> list[str]:
 def check(panes: Iterable[str]) -> tuple[str, ...]:
     """Refuse a name that is no pane's; ConfigError."""
     known = ("messages", *PANES, "fields")
+    if isinstance(panes, str) or not isinstance(panes, Iterable):
+        raise ConfigError(f"panes is {panes!r:.60}: a list of {', '.join(known)} is allowed")
     chosen = tuple(panes)
     for name in chosen:
         if name not in known:
             raise ConfigError(f"{name!r} is no pane: {', '.join(known)} are allowed")
     return tuple(dict.fromkeys(chosen))
+
+
+def check_options(options: Options) -> Options:
+    """Refuse what a pane's model does not take; ConfigError."""
+    for name, asked in options.items():
+        known = signature(PANES[name].model.frames).parameters.values() if name in PANES else ()
+        own = [each.name for each in known if each.kind is Parameter.KEYWORD_ONLY]
+        for option in asked if isinstance(asked, Mapping) else [asked]:
+            if option not in own:
+                allowed = ", ".join(own) or "nothing"
+                raise ConfigError(f"options of {name!r}: {option!r:.60}, but {allowed} is allowed")
+    return options

@@ -31,11 +31,13 @@ STEPS = (
     "ensure_active_group",
     "maybe_auto_commit_offsets_async",
     "update_fetch_positions",
+    "fetched_records (1st)",
     "send_fetches",
     "client.poll",
-    "fetched_records",
+    "fetched_records (2nd)",
 )
-_WAITS_NEXT = ("poll", "maybe_auto_commit_offsets_async", "send_fetches")  # steps that end within the millisecond
+_AT_ONCE, _AT_WAIT = "fetched_records (1st)", "fetched_records (2nd)"
+_WAITS_NEXT = ("poll", "maybe_auto_commit_offsets_async", "send_fetches")  # over in a millisecond
 MARKS = {"now": "▶", "done": "✓", "passed": "–", "ahead": "·"}
 _BY_REQUEST = {
     "FindCoordinator": "ensure_coordinator_ready",
@@ -57,14 +59,13 @@ class Step(TypedDict):
 
 
 class Frame(TypedDict):
-    """One poll. node: whose; None before the first. count: which one; `began_ms` is its time.
+    """One poll. node: whose; None before the first. count: which one.
 
     steps: in their order; ``passed`` had nothing to do. returned: records so far.
     """
 
     node: str | None
     count: int
-    began_ms: int | None
     timeout_ms: int | None
     steps: list[Step]
     returned: int
@@ -125,7 +126,6 @@ class _Poll:
     def __init__(self, node: str | None) -> None:
         self._node = node
         self._count = self._returned = 0
-        self._began_ms: int | None = None
         self._timeout_ms: int | None = None
         self._did: dict[str, list[str]] = {}
         self._now: str | None = None
@@ -136,7 +136,6 @@ class _Poll:
         return {
             "node": self._node,
             "count": self._count,
-            "began_ms": self._began_ms,
             "timeout_ms": self._timeout_ms,
             "steps": [self._step(name, place, at) for place, name in enumerate(STEPS)],
             "returned": self._returned,
@@ -163,7 +162,7 @@ class _Poll:
         elif step is None:
             self._count += 1
             self._returned, self._did = 0, {}
-            self._began_ms, self._timeout_ms = event.time_ms, number(event, "timeout_ms")
+            self._timeout_ms = number(event, "timeout_ms")
             self._come_to("poll")
 
     def on_send(self, event: Event) -> None:
@@ -173,8 +172,8 @@ class _Poll:
         self._since_ms = event.time_ms
         if not self._returned:
             self._come_to(step, event.api)
-        elif event.api == "Fetch":  # on its way for the next poll; other requests are no poll's
-            self._come_to("fetched_records", event.api)
+        elif event.api == "Fetch" and self._now:  # for the next poll; other requests are no poll's
+            self._come_to(self._now, event.api)
 
     def on_assigned(self, event: Event) -> None:
         if event.node == self._node and self._count:
@@ -191,7 +190,9 @@ class _Poll:
     def on_records_returned(self, event: Event) -> None:
         if event.node == self._node and self._count:
             self._returned += number(event, "count") or 0
-            self._come_to("fetched_records")
+            self._pass(event)
+            is_late = self._now in STEPS and STEPS.index(self._now) > STEPS.index(_AT_ONCE)
+            self._come_to(_AT_WAIT if is_late else _AT_ONCE)
 
     def _pass(self, event: Event) -> None:
         if self._now in _WAITS_NEXT and event.time_ms > self._since_ms:

@@ -4,26 +4,25 @@ Python draws everything once; the browser shows step after step without asking. 
 the run, as in "crash c1 here", comes back here, and runs the story again.
 """
 
-import base64
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-import anywidget
 import traitlets
 
-from kafkalearn.errors import ConfigError, KafkaError
+from kafkalearn.errors import ConfigError
 from kafkalearn.trace import Trace
 from kafkalearn.trace.jsonl import written_beside
 from kafkalearn.views import poll
 from kafkalearn.views.assets import joined
 from kafkalearn.views.drawings.fork_bar import Forks
+from kafkalearn.views.drawn_widget import DrawnWidget
 from kafkalearn.views.language import Say
 from kafkalearn.views.panes import Look, check, check_options
-from kafkalearn.views.saved_page import BOOK, saved_page
+from kafkalearn.views.saved_page import saved_page
 from kafkalearn.views.showing import Showing
-from kafkalearn.views.wording import plural, shown, tag
+from kafkalearn.views.wording import plural
 
 DEFAULT_PANES = ("messages", "group", "subscriptions", "fields", "logs", "decision")
 POLL_PANES = ("messages", "poll", "subscriptions", "fields")
@@ -43,7 +42,7 @@ class Rerun(Protocol):
         """Run it: ``at_ms=, crash=`` | ``at_ms=, freeze=, for_ms=`` | ``settings=``."""
 
 
-class Stepper(anywidget.AnyWidget):
+class Stepper(DrawnWidget):
     """Shows a trace one event at a time: messages, group, subscriptions, logs, commits judged.
 
     traces: one; or two of the same story, which are shown one above the other, aligned by virtual
@@ -59,11 +58,9 @@ class Stepper(anywidget.AnyWidget):
 
     _esm = _MODULE
     _css = _STYLE
-    html = traitlets.Unicode().tag(sync=True)
     story = traitlets.Dict().tag(sync=True)
     notice = traitlets.Unicode().tag(sync=True)
     step = traitlets.Int(0).tag(sync=True)
-    drawn = traitlets.Int(0).tag(sync=True)  # counts redraws: the browser listens to it alone
 
     def __init__(
         self,
@@ -80,7 +77,6 @@ class Stepper(anywidget.AnyWidget):
             raise ConfigError(f"events is {events!r:.60}: a range is allowed, as in range(0, 500)")
         self._events = events
         super().__init__()
-        self.on_msg(lambda _, content, __: self._receive(content))
         self.show(*traces)
 
     @classmethod
@@ -106,7 +102,9 @@ class Stepper(anywidget.AnyWidget):
                 "called first"
             )
         self._showing = Showing(traces, self._look, events=self._events)
-        self._draw()
+        with self.hold_sync():  # the page hears of the story and the step at once
+            self._draw()
+            self.step = 0
 
     def tell(self, rerun: Rerun, trace: Trace) -> None:
         """Show another story, which can be run again."""
@@ -149,7 +147,7 @@ class Stepper(anywidget.AnyWidget):
     def back(self) -> None:
         """Show the first history alone again, where it is now."""
         step = max(0, self._showing.steps[self.step][0]) if self._showing.steps else 0
-        with self.hold_sync():  # the page hears of the story and the step at once
+        with self.hold_sync():
             self.show(self._showing.traces[0])
             self.step = step
 
@@ -169,6 +167,10 @@ class Stepper(anywidget.AnyWidget):
     def as_text(self) -> str:
         """Tell what is shown now: the sentence, and each pane in words."""
         return self._showing.as_text(self.step)
+
+    def said(self) -> str:
+        """Say in a sentence what happens now."""
+        return self._showing.sentence(self.step)
 
     def picture(self) -> str:
         """Draw the messages around the present step as one SVG document."""
@@ -191,29 +193,13 @@ class Stepper(anywidget.AnyWidget):
         steps = plural(len(self._showing.steps), "step")
         return f"Stepper({self._showing.heading().name}: {runs}{steps}, at {self.step + 1})"
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Text for comparing, the live view, and a picture for places that run nothing.
-
-        In a book it is the saved page instead, which steps there.
-        """
-        if os.environ.get(BOOK):
-            frame = tag("iframe", srcdoc=self._saved(), title=repr(self), class_="kl-book")
-            return {"text/plain": repr(self), "text/html": frame}, {}
-        address = base64.b64encode(self.picture().encode()).decode()
-        source = f"data:image/svg+xml;base64,{address}"
-        image = tag("img", src=source, alt=self._showing.sentence(self.step))
-        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        return {**data, "text/plain": repr(self), "text/html": image}, metadata
-
     @traitlets.validate("step")
     def _within(self, proposal: Any) -> int:
         """Keep the step within the story, whatever a page or a notebook sets."""
         last = len(self._showing.steps) - 1 if hasattr(self, "_showing") else 0
         return max(0, min(int(proposal["value"]), last))
 
-    def _receive(self, content: Any) -> None:
-        """Do what a button asks for; what is refused becomes a sentence in the page."""
-        asked = dict(content) if isinstance(content, Mapping) else {}
+    def _do(self, asked: dict[str, Any]) -> None:
         action, node, for_ms = (asked.get(name) for name in ("action", "node", "for_ms"))
         settings = asked.get("settings")
         acts: dict[str, Callable[[], None]] = {
@@ -226,15 +212,10 @@ class Stepper(anywidget.AnyWidget):
         if action not in acts or type(asked.get("step")) is not int:
             return
         self.step = asked["step"]
-        try:
-            acts[action]()
-        except KafkaError as error:
-            self._draw(self.step, notice=shown(str(error), 400))
+        acts[action]()
 
-    def _draw(self, step: int = 0, *, notice: str = "") -> None:
+    def _state(self, notice: str) -> dict[str, Any]:
         rerun = self._rerun
         forks = None if rerun is None else Forks(self._showing.nodes, rerun.settings)
-        with self.hold_sync():
-            self.html, self.story = self._showing.page(forks), self._showing.story
-            self.step, self.notice = step, notice
-            self.drawn += 1
+        page = self._showing.page(forks)
+        return {"html": page, "story": self._showing.story, "notice": notice}

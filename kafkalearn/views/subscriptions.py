@@ -1,14 +1,15 @@
-"""Each consumer's partitions: where it reads, what is committed, how far the log goes."""
+"""Each consumer's partitions: where it reads, what is committed, how far the log goes.
+
+Source: SubscriptionState.TopicPartitionState, partitionLag (1.0.2).
+"""
 
 from itertools import islice
 from typing import Any, TypedDict
 
 from kafkalearn.trace import Event, Trace
-from kafkalearn.views.fold import Needs, fold, number, text
-from kafkalearn.views.group.members import partitions
-from kafkalearn.views.group.model import aligned
+from kafkalearn.views.fold import Needs, failure, fold, number, partitions, text
 from kafkalearn.views.language import Say
-from kafkalearn.views.wording import shown
+from kafkalearn.views.wording import aligned, shown
 
 NEEDS: Needs = {
     "poll": ("group_id",),
@@ -125,7 +126,6 @@ class _Subscriptions:
         self._committed: dict[tuple[str | None, Place], int | None] = {}
         self._groups: dict[str, str | None] = {}
         self._gone: dict[str, str] = {}
-        self._frame: Frame | None = None
 
     def frame(self) -> Frame:
         room, consumers = LIMIT, list[Consumer]()
@@ -136,11 +136,7 @@ class _Subscriptions:
             consumers.append({"node": node, "gone": gone, "cells": drawn, "more": more})
             if room <= 0:
                 break
-        frame: Frame = {"consumers": consumers, "more": len(self._cells) - len(consumers)}
-        if frame != self._frame:
-            self._frame = frame
-            return frame
-        return self._frame
+        return {"consumers": consumers, "more": len(self._cells) - len(consumers)}
 
     def on_poll(self, event: Event) -> None:
         self._groups[event.node] = event.group_id
@@ -172,7 +168,7 @@ class _Subscriptions:
         self._know(event.node, _place(event), position=after)
 
     def on_commit(self, event: Event) -> None:
-        if event.error in (None, "NONE"):
+        if failure(event) is None:
             self._groups[event.node] = event.group_id
             self._commit(event.group_id, _place(event), event.offset)
 

@@ -1,10 +1,10 @@
 """Names and numbers as people read them; what every view says in the same way."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from html import escape
 
-from kafkalearn.trace.text import one_line
+from kafkalearn.trace.text import columns, one_line, padded
 
 
 def shown(name: str, limit: int = 24) -> str:
@@ -28,6 +28,20 @@ def listed(words: Iterable[str]) -> str:
     """``c0``, ``c0 and c1``, ``c0, c1 and c2``."""
     words = list(words)
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def aligned(rows: Sequence[Sequence[str]], *, right: Collection[int] = ()) -> list[str]:
+    """Fill the cells of a table up to equal widths; columns in `right` are filled at the left."""
+    count = max(map(len, rows), default=0)
+    full = [[*row, *[""] * (count - len(row))] for row in rows]
+    widths = [max(columns(row[place]) for row in full) for place in range(count)]
+    return [
+        "  ".join(
+            " " * (width - columns(cell)) + cell if place in right else padded(cell, width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in full
+    ]
 
 
 def tag(name: str, content: str = "", /, **attributes: object) -> str:

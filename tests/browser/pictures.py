@@ -11,8 +11,10 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 from kafkalearn import scenarios
+from kafkalearn.assignors import all_assignors
+from kafkalearn.producer.placement import hash_of, placements
 from kafkalearn.scenarios.what_if import what_if
-from kafkalearn.views import Stepper
+from kafkalearn.views import AssignmentExplorer, PartitionerExplorer, Stepper
 from kafkalearn.views.stepper import DEFAULT_PANES
 from tests.browser.chromium import find_chromium, launch
 from tests.browser.conftest import HOW_TO_GET_ONE
@@ -67,6 +69,28 @@ def steppers():
     yield "two-histories", forked()
 
 
+def explorers():
+    """Give the explorers that need no JupyterLab for their controls."""
+    topics = {"t0": 2, "t1": 2, "t2": 2, "t3": 2}
+    groups = AssignmentExplorer(
+        all_assignors(), topics=topics, members=dict.fromkeys(("c0", "c1", "c2"), topics)
+    )
+    groups.remove_member("c1")
+    yield "assignment-explorer", groups
+    keys = [*(f"user-{n}" for n in range(12)), None, None]
+    keys = PartitionerExplorer(placements(), keys=keys, hash_of=hash_of)
+    keys.set_partitions(5)
+    yield "partitioner-explorer", keys
+
+
+def page_of(view, file):
+    """Write a page that shows a view, without a kernel."""
+    if isinstance(view, Stepper):
+        return view.save(file)
+    file.write_text(f'<!doctype html><meta charset="utf-8"><style>{view._css}</style>{view.html}')
+    return file
+
+
 def main(arguments):
     """Take the pictures; 2 if there is no browser."""
     path = find_chromium(os.environ)
@@ -78,16 +102,18 @@ def main(arguments):
     folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as pages:
         chromium = launch(playwright, path)
-        for name, stepper in steppers():
+        for name, view in (*steppers(), *explorers()):
             if readme and name != "stepper":
                 continue
-            page = stepper.save(Path(pages) / f"{name}.html")
+            page = page_of(view, Path(pages) / f"{name}.html")
             for scheme in ("light", "dark"):
                 window = chromium.new_page(
                     viewport={"width": WIDTH, "height": 1200}, color_scheme=scheme
                 )
                 window.goto(page.as_uri())
-                window.locator(".kl-stepper").screenshot(path=folder / f"{name}-{scheme}.png")
+                window.locator(".kl-stepper, .kl-explorer").screenshot(
+                    path=folder / f"{name}-{scheme}.png"
+                )
                 window.close()
         chromium.close()
     print(f"the pictures are in {folder}")

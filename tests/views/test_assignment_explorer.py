@@ -13,7 +13,7 @@ import pytest
 from kafkalearn.assignors import RangeAssignor, all_assignors
 from kafkalearn.errors import UnknownAssignorError
 from kafkalearn.views import AssignmentExplorer
-from kafkalearn.views.explorers.explored_group import ExplorerError
+from kafkalearn.views.explorers.model import ExplorerError
 
 TOPICS = {"t0": 2, "t1": 2, "t2": 2, "t3": 2}
 
@@ -225,7 +225,7 @@ def test_a_refused_message_becomes_a_sentence_in_the_picture(message, sentence):
     assert sentence in Controls(explorer.html).text
     assert (explorer.assignments, explorer.drawn) == (before, drawn + 1)
     send(explorer, action="add_member")
-    assert "kl-notice" not in explorer.html
+    assert "kl-refused" not in explorer.html
 
 
 def test_the_browser_may_ask_for_nothing_else():
@@ -258,7 +258,7 @@ def test_every_control_on_the_page_works(chosen, step):
             message[control["data-value"]] = 4
         send(fresh, **message)
         assert fresh.drawn > drawn
-        assert "kl-notice" not in fresh.html or control.get("aria-disabled")
+        assert "kl-refused" not in fresh.html or control.get("aria-disabled")
 
 
 def test_the_controls_can_be_told_apart_and_named():

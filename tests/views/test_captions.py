@@ -46,8 +46,8 @@ def test_the_client_is_meant_at_either_end():
     heard = event("response", api="OffsetCommit", peer="broker-0", error="UNKNOWN_MEMBER_ID")
     sent = answer("OffsetCommit", "UNKNOWN_MEMBER_ID")
     clause = (
-        "Nothing is stored: c1 is no member of the group, which may have given its partitions to "
-        "others."
+        "c1 forgets its generation and joins at its next poll; commit_sync raises "
+        "CommitFailedError; commit_async's callback gets it; an automatic commit only logs it."
     )
     assert caption(heard).endswith(clause)
     assert caption(sent).endswith(clause)

@@ -1,14 +1,11 @@
 """How a coordinator judged a commit: the checks in order, and the one that refused."""
 
-import json
-
 import pytest
 
 from kafkalearn import scenarios
 from kafkalearn.trace import Trace
 from kafkalearn.views import decision
 from kafkalearn.views.decision.commit_checks import rules_of
-from kafkalearn.views.fold import missing
 from kafkalearn.views.language import Say
 
 SAY = Say()
@@ -265,8 +262,6 @@ def test_the_last_decision_stays():
     frames = decision.frames(trace)
     assert frames[-1] is frames[-2]
     assert frames[-1]["judged_ms"] == 2
-    json.dumps(frames)
-    assert decision.frames(trace, range(1, 3)) == frames[1:3]
 
 
 def test_the_text_is_a_line_a_check():
@@ -287,33 +282,3 @@ def test_many_partitions_are_counted():
     frame = last(OLD, *commit({f"t-{number}": "NONE" for number in range(40)}))
     assert (len(frame["partitions"]), frame["more"]) == (12, 28)
     assert "  and 28 more partitions" in decision.as_text(frame, SAY).splitlines()
-
-
-@pytest.mark.parametrize("kind", decision.NEEDS)
-@pytest.mark.parametrize(
-    "detail",
-    [
-        None,
-        {"fields": 7, "members": "all", "to": 3, "fault": []},
-        {"fields": {"offsets": [1], "partitions": [2], "group_instance_id": 3}, "to": "Dead"},
-        {"fields": {"offsets": {"t-0": None, "u": {"offset": "x"}}, "partitions": {"t-0": 3}}},
-    ],
-)
-def test_an_imported_trace_may_be_odd(kind, detail):
-    """Columns that are missing and details of other types make no view fail."""
-    trace = Trace("x profile=")
-    message = {"api": "OffsetCommit", "peer": "c1", "correlation_id": 1}
-    for columns in ({}, message, message | {"group_id": "g", "member_id": "m", "error": "?"}):
-        for each in (kind, "receive", "respond"):
-            trace.record(each, 1, BROKER, detail=detail, **columns)
-    frames = decision.frames(trace)
-    assert len(frames) == 9
-    assert all(decision.as_text(frame, SAY) for frame in frames)
-
-
-def test_an_empty_trace_says_what_is_missing():
-    """Without events there are no frames, and the kind that is needed is named."""
-    assert decision.frames(Trace("x")) == []
-    assert missing(Trace("x"), decision.NEEDS, essential=decision.ESSENTIAL) == ["respond"]
-    nothing = last("x", ("poll", "c1", {}))
-    assert decision.as_text(nothing, SAY) == "Decision: no commit has reached a coordinator yet"

@@ -9,7 +9,7 @@ from kafkalearn.assignors import (
     all_assignors,
 )
 from kafkalearn.records import TopicPartition
-from kafkalearn.views.explorers.explored_group import ExploredGroup, ExplorerError
+from kafkalearn.views.explorers.model import ExplorerError
 from kafkalearn.views.explorers.scene import Scene
 
 TOPICS = {"t0": 2, "t1": 2}
@@ -18,7 +18,7 @@ MEMBERS = {"c0": ["t0", "t1"], "c1": ["t0", "t1"]}
 
 def group_of(*assignors, topics=TOPICS, members=MEMBERS):
     """Make a group under these assignors."""
-    return ExploredGroup(assignors, topics=topics, members=members)
+    return Scene(assignors, topics=topics, members=members)
 
 
 class Asked(RangeAssignor):
@@ -108,7 +108,7 @@ def test_withheld_partitions_wait_and_the_follow_up_hands_them_out():
     assert cooperative.result["waiting"] == 1
     assert cooperative.answer["c2"] == []
     before = cooperative.before
-    group.follow_up()
+    group.rebalance()
     assert cooperative.result["waiting"] == 0
     assert cooperative.answer == eager.answer
     assert cooperative.before == before
@@ -119,7 +119,7 @@ def test_withheld_partitions_wait_and_the_follow_up_hands_them_out():
 def test_there_is_no_follow_up_when_nothing_waits():
     """It says why."""
     with pytest.raises(ExplorerError, match="no partition waits"):
-        group_of(*all_assignors()).follow_up()
+        group_of(*all_assignors()).rebalance()
 
 
 def test_the_same_number_of_partitions_is_no_change():
@@ -183,7 +183,7 @@ def test_a_group_may_run_empty():
     group.remove_topic("t0")
     group.remove_member("c0")
     group.add_member()
-    assert Scene(group, "all").sentence().startswith("c0 joined: ")
+    assert group.said().startswith("c0 joined: ")
     assert [each.failure for each in group.histories.values()] == [""] * 4
 
 
@@ -207,7 +207,7 @@ def test_a_wrong_beginning_is_named(arguments, sentence):
     """The constructor refuses what the controls would refuse."""
     given = {"assignors": [RangeAssignor()], "topics": TOPICS, "members": MEMBERS} | arguments
     with pytest.raises(ValueError, match=sentence):
-        ExploredGroup(given.pop("assignors"), **given)
+        Scene(given.pop("assignors"), **given)
 
 
 class Answers:
@@ -250,7 +250,7 @@ def test_a_wrong_answer_of_an_own_assignor_becomes_a_sentence(answer, sentence):
     group.add_member("c2", ["t0"])
     assert group.histories["mine"].failure.startswith(sentence)
     assert group.histories["range"].failure == ""
-    assert "mine fails to assign" in Scene(group, "all").sentence()
+    assert "mine fails to assign" in group.said()
 
 
 def test_an_own_assignor_that_forgets_a_partition_is_shown_doing_so():
@@ -259,9 +259,7 @@ def test_an_own_assignor_that_forgets_a_partition_is_shown_doing_so():
     history = group.histories["mine"]
     assert history.answer == {"c0": [A]}
     assert [(cell["topic"], cell["partition"]) for cell in history.result["unowned"]] == [tuple(B)]
-    assert (
-        "mine gives each 1 and leaves 1 partition with no owner" in Scene(group, "all").sentence()
-    )
+    assert "mine gives each 1 and leaves 1 partition with no owner" in group.said()
 
 
 @pytest.mark.parametrize(
@@ -288,4 +286,4 @@ def test_one_sentence_says_what_happened(act, sentence):
     """The change first, then the assignors, those of one outcome together."""
     group = group_of(*all_assignors())
     act(group)
-    assert Scene(group, "all").sentence() == sentence
+    assert group.said() == sentence

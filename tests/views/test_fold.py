@@ -3,7 +3,17 @@
 from typing import ClassVar
 
 from kafkalearn.trace import Trace
-from kafkalearn.views.fold import fold, mapping, missing, number, text, texts
+from kafkalearn.views.fold import (
+    default_group,
+    failure,
+    fold,
+    mapping,
+    missing,
+    number,
+    partitions,
+    text,
+    texts,
+)
 
 
 class Counting:
@@ -38,6 +48,18 @@ def test_a_frame_for_each_event():
     assert frames[1] is frames[2]
 
 
+def test_an_equal_frame_is_the_one_before():
+    """An event that changes nothing that is shown makes no new frame."""
+
+    class Parity(Counting):
+        def frame(self):
+            return [self.count > 0]
+
+    frames = fold(example(), Parity())
+    assert frames == [[False], [True], [True], [True]]
+    assert frames[1] is frames[3]
+
+
 def test_a_window_begins_with_what_came_before():
     """Frames of a window know of the events before it."""
     assert fold(example(), Counting(), window=range(2, 4)) == [[1], [2]]
@@ -55,6 +77,25 @@ def test_missing_kinds_and_columns():
     told = missing(example(), needs, essential=("append", "commit", "poll"))
     assert told == ["append (offset)", "commit", "poll (group_id)"]
     assert missing(example(), {"append": ("partition",)}, essential=("append",)) == []
+
+
+def test_the_default_group_has_members():
+    """A group that is only asked about is followed if there is no other."""
+    trace = Trace("groups")
+    assert default_group(trace) is None
+    trace.record("send", 1, "admin", api="DescribeGroups", group_id="asked")
+    assert default_group(trace) == "asked"
+    trace.record("assigned", 2, "c1", group_id="joined", detail={"partitions": {"t": [1, -1, "0"]}})
+    assert default_group(trace) == "joined"
+    assert partitions(trace[1]) == [("t", 1)]
+
+
+def test_none_is_no_failure():
+    """An answer's NONE, and no error at all, are none."""
+    trace = Trace("errors")
+    for error in (None, "NONE", "UNKNOWN_MEMBER_ID"):
+        trace.record("respond", 1, "b0", error=error)
+    assert [failure(event) for event in trace] == [None, None, "UNKNOWN_MEMBER_ID"]
 
 
 def test_a_detail_may_hold_anything():

@@ -1,14 +1,11 @@
 """One group as its coordinator sees it, followed event by event."""
 
-import json
-
 import pytest
 
 from kafkalearn import scenarios
 from kafkalearn.engine import CutOff, Freeze
 from kafkalearn.trace import Trace
 from kafkalearn.views import group
-from kafkalearn.views.fold import missing
 from kafkalearn.views.language import Say
 
 MEMBER = "c1-0123-4567"
@@ -93,14 +90,6 @@ def test_a_member_is_told_to_rejoin(joined):
     ]
 
 
-def test_a_frame_is_the_same_while_nothing_changes(joined):
-    """Events that tell nothing of the group share one frame, and all of it is plain JSON."""
-    frames = group.frames(joined)
-    assert len({id(each) for each in frames}) < len(frames) / 4
-    assert json.loads(json.dumps(frames[-1]))["members"][1]["owns"] == [["orders", 1]]
-    assert group.frames(joined, range(90, 100)) == frames[90:100]
-
-
 def test_before_the_first_event_the_group_is_empty(joined):
     """What the first change begins from holds until then; nobody coordinates yet."""
     first = group.frames(joined)[0]
@@ -180,7 +169,6 @@ def test_two_groups_are_followed_apart():
         about = {"group_id": name, "member_id": f"m-{name}", "generation": 1}
         trace.record("member_joined", 1, "broker-0", **about, detail={"client_id": f"node-{name}"})
         trace.record("assigned", 2, f"node-{name}", **about, detail={"partitions": {"t": [0]}})
-    assert group.groups(trace) == ["a", "b"]
     assert told(group.frames(trace)[-1], "owns") == [("node-a", (("t", 0),))]
     assert told(group.frames(trace, group_id="b")[-1], "owns") == [("node-b", (("t", 0),))]
 
@@ -215,22 +203,3 @@ def test_the_text_is_a_table(died):
     assert (
         group.as_text(frame, Say("zh")).splitlines()[1] == "Stable: 等待 c2 的心跳，直到 12,007 ms"
     )
-
-
-def test_empty_and_foreign_traces_say_what_is_missing():
-    """No event, or none of a group, is no failure; the kind that is needed is named."""
-    assert group.frames(Trace("x")) == []
-    trace = Trace("x")
-    trace.record("poll", 1, "c1")
-    assert group.as_text(group.frames(trace)[0], Say()) == "Group\n?: its state is not known"
-    assert missing(trace, group.NEEDS, essential=group.ESSENTIAL) == ["group_state"]
-
-
-def test_odd_details_count_as_none():
-    """Details of other types than ours leave the rest standing."""
-    trace = loaded((1, ["Stable"]), members={"a": 1}, leader=3, waiting_join="x")
-    trace.record("fault", 2, "b", detail={"fault": 7, "for_ms": "long"})
-    trace.record("assigned", 3, "c1", group_id="g", detail={"partitions": {"t": [None, True, 1]}})
-    trace.record("send", 4, "c1", group_id="g", api="JoinGroup", detail={"fields": [1]})
-    frame = group.frames(trace)[-1]
-    assert (frame["state"], frame["members"], frame["waits"]) == (None, [], None)

@@ -3,7 +3,6 @@
 from kafkalearn import scenarios
 from kafkalearn.trace import Trace
 from kafkalearn.views import group_assignment
-from kafkalearn.views.language import Say
 
 
 def owned(frame):
@@ -15,6 +14,11 @@ def owned(frame):
     }
 
 
+def owned_by(trace, **more):
+    """Give what members own in the end."""
+    return owned(group_assignment.frames(trace, **more)[-1])
+
+
 def test_a_second_member_takes_its_share():
     """After the rebalance each has one partition, and one has moved."""
     frames = group_assignment.frames(scenarios.second_member_joins())
@@ -24,18 +28,19 @@ def test_a_second_member_takes_its_share():
     assert shared[0]["moved"] == 1
 
 
+def test_two_groups_are_followed_apart():
+    """A partition that another group reads too has not moved to it."""
+    trace = Trace("two")
+    for node, group_id in (("c1", "a"), ("c2", "b")):
+        owned = {"partitions": {"t": [0]}}
+        trace.record("assigned", 1, node, group_id=group_id, detail=owned)
+        trace.record("group_state", 2, "b0", group_id=group_id, detail={"to": "PreparingRebalance"})
+    assert owned_by(trace) == {"c1": ["t-0"]}
+    assert owned_by(trace, group_id="b") == {"c2": ["t-0"]}
+
+
 def test_a_crash_leaves_partitions_without_an_owner():
     """What a crashed member had is given to the one that is left."""
     frames = group_assignment.frames(scenarios.consumer_dies())
     last = frames[-1]
     assert owned(last) == {"c1": ["orders-0", "orders-1"]}
-
-
-def test_an_imported_trace_may_name_no_partitions():
-    """Odd or absent partitions are nobody's."""
-    trace = Trace("odd")
-    trace.record("assigned", 0, "c1")
-    trace.record("assigned", 1, "c1", detail={"partitions": {"t": [0, "x", -1, True], "u": 3}})
-    frames = group_assignment.frames(trace)
-    assert [owned(frame) for frame in frames] == [{}, {"c1": ["t-0"]}]
-    assert "c1" in group_assignment.as_text(frames[-1], Say())

@@ -1,14 +1,9 @@
 """Each partition as a bar of records, with the one sentence that matters about it."""
 
-import json
-
-import pytest
-
 from kafkalearn import scenarios
 from kafkalearn.simulation import Simulation
 from kafkalearn.trace import Trace
 from kafkalearn.views import logs
-from kafkalearn.views.fold import missing
 from kafkalearn.views.language import Say
 from kafkalearn.views.logs.log_row import sentence
 
@@ -278,16 +273,6 @@ def test_many_partitions_are_counted():
     assert logs.as_text(frame, SAY).splitlines()[-1] == "and 6 more partitions"
 
 
-def test_frames_are_shared_and_plain():
-    """Events that change nothing give the same object, and each frame is JSON."""
-    trace = scenarios.second_member_joins()
-    frames = logs.frames(trace)
-    assert len(frames) == len(trace)
-    assert len({id(frame) for frame in frames}) < len(frames) / 4
-    json.dumps(frames)
-    assert logs.frames(trace, range(20, 30)) == frames[20:30]
-
-
 def test_without_the_broker_the_client_tells_what_is_committed():
     """A trace of a client alone still says what was committed and returned."""
     commit = ("commit", "c1", {"offset": 2, "group_id": "g"})
@@ -311,31 +296,3 @@ def test_the_text_is_aligned():
         "t-0  0 processed, 1 returned, 2 unread; committed 0; position 2 (c1). "
         "c1 processed 0, not committed yet: a crash now has 0 processed again"
     )
-
-
-ODD_DETAILS = [
-    None,
-    {},
-    {"count": "many", "partitions": [1], "fault": 7, "sink": [], "change": {}},
-    {"count": -5, "partitions": {"t": ["0", None, True]}, "high_watermark": 10**18},
-    {"count": 10**15, "partitions": {"t": 3}, "reason": "consumed"},
-]
-
-
-@pytest.mark.parametrize("kind", [*logs.NEEDS, "send"])
-@pytest.mark.parametrize("detail", ODD_DETAILS)
-def test_an_imported_trace_may_be_odd(kind, detail):
-    """Columns that are missing and details of other types make no view fail."""
-    trace = Trace("x")
-    for columns in ({}, {"topic": "t"}, {"topic": "t", "partition": 0, "offset": 10**17}):
-        trace.record(kind, 1, "c1", detail=detail, **columns)
-        trace.record(kind, 1, "c1", detail=detail, group_id="g", error="?", **columns)
-    for frame in logs.frames(trace):
-        assert logs.as_text(frame, SAY)
-        assert all(len(row["cells"]) <= 24 for row in frame["rows"])
-
-
-def test_an_empty_trace_says_what_is_missing():
-    """Without events there are no frames, and the kind that is needed is named."""
-    assert logs.frames(Trace("x")) == []
-    assert missing(Trace("x"), logs.NEEDS, essential=logs.ESSENTIAL) == ["append"]

@@ -10,6 +10,8 @@ from kafkalearn.trace.text import columns
 from kafkalearn.views.assets import joined
 from kafkalearn.views.assignment import frames
 from kafkalearn.views.drawings import matrix
+from kafkalearn.views.drawings.common import COLOURS
+from kafkalearn.views.drawings.sheet import sheet
 from kafkalearn.views.wording import shown, tag
 from tests.views.contrast import contrast
 
@@ -93,6 +95,21 @@ def test_a_withheld_partition_is_dashed_and_says_for_whom_it_waits():
     assert "waits for c0" in [text.text for text in chip.iter(f"{SVG}text")]
 
 
+@pytest.mark.parametrize(
+    "sentence", ["c1 sends a request to the broker. " * 9, "消费者一提交" * 30]
+)
+def test_a_sentence_takes_as_many_lines_as_it_needs(sentence):
+    """No line is wider than the drawing, which begins below the last; nothing is left out."""
+    picture = ElementTree.fromstring(sheet(sentence, (400, 100, "<b/>")))
+    lines = [text for text in picture.iter(f"{SVG}text") if text.get("class") == "kl-say"]
+    assert len(lines) > 4
+    assert "".join(line.text for line in lines).replace(" ", "") == sentence.replace(" ", "")
+    assert max(columns(line.text) for line in lines) * 7.5 < 400
+    (top,) = [float(g.get("transform").split(",")[1][:-1]) for g in picture.iter(f"{SVG}g")]
+    assert top > float(lines[-1].get("y"))
+    assert float(picture.get("height")) > top + 100
+
+
 def test_chips_stay_inside_the_panel_and_do_not_overlap():
     """144 partitions with long names still make lines."""
     owned = [TopicPartition(f"a-rather-long-topic-{t}", n) for t in range(6) for n in range(24)]
@@ -121,8 +138,8 @@ def test_contrast_goes_from_1_to_21(colour, against_white):
 def test_every_partition_colour_can_be_read():
     """Eight different colours, each with an ink of contrast 4.5 or more."""
     pairs = re.findall(r"\.kl-p(\d) ~ .*--p: (#\w+); --p-ink: (#\w+);", LOOK)
-    assert [int(number) for number, _, _ in pairs] == list(range(matrix.COLOURS))
-    assert len({fill for _, fill, _ in pairs}) == matrix.COLOURS
+    assert [int(number) for number, _, _ in pairs] == list(range(COLOURS))
+    assert len({fill for _, fill, _ in pairs}) == COLOURS
     assert min(contrast(fill, ink) for _, fill, ink in pairs) >= 4.5
 
 

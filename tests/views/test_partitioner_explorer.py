@@ -1,17 +1,14 @@
 """The explorer of keys: what it says, what it refuses, what the browser may ask of it."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 
 import pytest
 
 from kafkalearn.producer.placement import hash_of, placements
-from kafkalearn.views.explorers.explored_group import ExplorerError
+from kafkalearn.views.explorers.model import ExplorerError
 from kafkalearn.views.explorers.partitioner_explorer import PartitionerExplorer
-from tests.views.test_assignment_explorer import Controls
+from tests.views.test_assignment_explorer import Controls, run, send
 
 KEYS = ["alice", "bob", "carol", None, None]
 HOSTILE = ["<img src=x onerror=alert(1)>", '"><script>', "\u202ekey\0", "", " ", "订单-42"]
@@ -20,11 +17,6 @@ HOSTILE = ["<img src=x onerror=alert(1)>", '"><script>', "\u202ekey\0", "", " ",
 def explorer_of(keys=KEYS, partitions=3):
     """Make an explorer with two partitioners, as Kafka has had them."""
     return PartitionerExplorer(placements(), keys=keys, partitions=partitions, hash_of=hash_of)
-
-
-def send(explorer, **message):
-    """Send what the browser sends."""
-    explorer._handle_custom_msg(message, [])
 
 
 def test_more_partitions_move_keys():
@@ -123,7 +115,7 @@ def test_what_is_refused_changes_nothing(message, sentence):
     with pytest.raises(ValueError, match=re.escape(sentence)):
         getattr(explorer, name)(**message)
     explorer.add_next_key()
-    assert "kl-notice" not in explorer.html
+    assert "kl-refused" not in explorer.html
 
 
 @pytest.mark.parametrize(
@@ -168,7 +160,7 @@ def test_every_control_on_the_page_works_and_can_be_told_apart():
             message[control["data-value"]] = 4 if control["type"] == "number" else "typed"
         send(fresh, **message)
         assert fresh.drawn == 2
-        assert "kl-notice" not in fresh.html
+        assert "kl-refused" not in fresh.html
         assert control.get("data-next") in (None, *keys)
 
 
@@ -205,15 +197,7 @@ print(explorer, explorer.as_text(), explorer.picture(), explorer.html)
 
 def test_the_same_changes_give_the_same_text_and_picture_everywhere():
     """Two fresh processes with other hash seeds write the same bytes."""
-    one, other = (
-        subprocess.run(
-            [sys.executable, "-c", WHOLE_STORY],
-            env=os.environ | {"PYTHONIOENCODING": "utf-8", "PYTHONHASHSEED": seed},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    )
+    one, other = (run(WHOLE_STORY, PYTHONHASHSEED=seed) for seed in ("1", "2"))
     assert b"The topic has 7" not in one
     assert b"PartitionerExplorer(sticky (2.4): 4 keys, 7 partitions)" in one
     assert one == other

@@ -32,9 +32,10 @@ def test_the_first_poll_goes_through_all_steps(trace):
         "ensure_active_group": ["JoinGroup", "SyncGroup", "on_partitions_assigned"],
         "maybe_auto_commit_offsets_async": [],
         "update_fetch_positions": ["OffsetFetch", "ListOffsets"],
+        "fetched_records (1st)": [],
         "send_fetches": ["Fetch"],
         "client.poll": [],
-        "fetched_records": ["Fetch"],
+        "fetched_records (2nd)": ["Fetch"],
     }
     assert last["returned"] == 4
 
@@ -54,6 +55,18 @@ def test_a_later_poll_passes_what_is_done(trace):
     assert last["client.poll"] == "now"
 
 
+def test_what_lies_ready_is_returned_at_once():
+    """A poll that finds records sends no Fetch before it returns them, and does not wait."""
+    trace = scenarios.crash_before_commit()
+    _, events = poll.events_of(trace, number=2)
+    assert states(poll.frames(trace, events)[-1]) == {
+        "poll": "done",
+        **dict.fromkeys(poll.STEPS[1:5], "passed"),
+        "fetched_records (1st)": "now",
+        **dict.fromkeys(poll.STEPS[6:], "ahead"),
+    }
+
+
 def test_it_is_told_in_words(trace):
     """The text has a line for each step, with what came of it."""
     _, events = poll.events_of(trace, node="c1", number=1)
@@ -69,4 +82,3 @@ def test_a_poll_that_is_not_there_is_refused(trace):
         poll.events_of(trace, node="c1", number=99)
     with pytest.raises(ConfigError, match="poll number 1 of anybody: there are 0"):
         poll.events_of(Trace("empty"))
-    assert poll.frames(Trace("empty")) == []

@@ -5,6 +5,7 @@ import pytest
 from kafkalearn import scenarios
 from kafkalearn.errors import ConfigError, KafkaError
 from kafkalearn.scenarios.what_if import reruns
+from kafkalearn.trace import Trace
 from kafkalearn.views import CommitExplorer, RebalanceExplorer
 
 
@@ -44,6 +45,17 @@ def test_without_a_crash_nothing_is_lost_or_twice(commits):
     assert list(outcome(commits).values()) == ["6", "0", "0"]
 
 
+def test_what_was_there_before_the_group_began_is_not_lost(commits):
+    """A group that begins at the end of a log, at 5, and processes 6 of what follows: lost is 5."""
+    trace = Trace("latest")
+    trace.record("position", 10, "c1", topic="orders", partition=0, detail={"reason": "reset"})
+    trace.record("position", 11, "c1", topic="orders", partition=0, offset=5)
+    trace.record("processed", 12, "c1", topic="orders", partition=0, offset=6)
+    trace.record("position", 13, "c1", topic="orders", partition=0, offset=7)
+    trace.record("offset_stored", 14, "broker-0", topic="orders", partition=0, offset=7)
+    assert [value for _, value in commits.outcome(trace)] == ["1", "0", "1"]
+
+
 def test_a_control_tells_the_story_again(commits):
     """Moving a control is as good as `set`, and the stepper shows the new story."""
     before = commits.stepper.html
@@ -62,13 +74,17 @@ def test_set_moves_the_controls(commits):
 
 
 def test_what_is_refused_is_said(rebalances):
-    """A heartbeat that is not below the session timeout: the picture stays, a notice says why."""
+    """A heartbeat that is not below the session timeout: all stays, a notice says why."""
     before = rebalances.stepper.html
     with pytest.raises(KafkaError, match="heartbeat"):
         rebalances.set(heartbeat_interval_ms=9000, session_timeout_ms=6000)
-    rebalances._on_control({"owner": rebalances._controls["members"], "new": 0})
+    told = repr(rebalances), rebalances.as_text()
+    rebalances._controls["members"].min = -1
+    rebalances._controls["members"].value = 0
     assert "members is 0" in rebalances._outcome.value
     assert rebalances.stepper.html == before
+    assert rebalances._controls["members"].value == 3
+    assert (repr(rebalances), rebalances.as_text()) == told
 
 
 def test_a_crash_is_noticed_later_than_a_leave(rebalances):
@@ -91,7 +107,7 @@ def milliseconds(told):
 def test_it_tells_what_it_is(commits):
     """The text has the settings and no address; the bundle has text and a picture."""
     assert repr(commits).startswith("CommitExplorer(commit_mode=sync, records=6, ")
-    data = commits._repr_mimebundle_()
+    data, _ = commits._repr_mimebundle_()
     assert data["text/plain"] == repr(commits)
     assert data["text/html"].startswith('<img src="data:image/svg+xml;base64,')
     assert commits.as_text().splitlines()[-1] == "lost: committed and never processed: 0"

@@ -1,11 +1,8 @@
 """Each consumer's partitions: position, committed, high watermark and lag."""
 
-import pytest
-
 from kafkalearn import scenarios
 from kafkalearn.trace import Trace
 from kafkalearn.views import subscriptions
-from kafkalearn.views.fold import missing
 from kafkalearn.views.language import Say
 
 
@@ -199,25 +196,3 @@ def test_the_text_is_a_table():
         "c1        t-0           1,000          –           1,234  234  crashed, paused",
         "c1        u-3               ?          –               ?    ?  crashed",
     ]
-
-
-def test_empty_and_foreign_traces_say_what_is_missing():
-    """No event, or none of a consumer, is no failure; the kind that is needed is named."""
-    assert subscriptions.frames(Trace("x")) == []
-    trace = recorded(("position", "c1", {"topic": "t"}))
-    assert told(subscriptions.frames(trace)[0]) == []
-    assert missing(trace, subscriptions.NEEDS, essential=subscriptions.ESSENTIAL) == [
-        "position (partition)"
-    ]
-
-
-@pytest.mark.parametrize("odd", [None, "x", True, [1], {"t": 3}, {"t": [None, True, "0"]}])
-def test_odd_details_count_as_none(odd):
-    """Details of other types than ours leave the rest standing."""
-    detail = {"partitions": odd, "high_watermark": odd, "paused": 1, "count": odd}
-    columns = at(offset=4)
-    columns["detail"] = detail
-    trace = recorded(*[(kind, "c1", columns) for kind in ("assigned", "revoked", "append")])
-    assert told(subscriptions.frames(trace)[-1]) == [("c1", None)]
-    trace = recorded(("position", "c1", columns))
-    assert told(subscriptions.frames(trace)[-1]) == [("c1", None, ("t-0", 4, None, None, None))]

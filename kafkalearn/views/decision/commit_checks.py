@@ -10,17 +10,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypedDict
 
 from kafkalearn.profile import PROFILES, KafkaProfile
+from kafkalearn.views.fold import SYNC_STATES
+from kafkalearn.views.language import Saying
 from kafkalearn.views.wording import shown
 
 _PROFILE = re.compile(r"(?:^| )profile=([\d.]+)((?:\+\w+=\w+)*)(?: |$)")
 _UUID = re.compile(r"([0-9a-f]{4})[0-9a-f]{4}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 _HANDLE, _DO, _STORE = "handle_commit_offsets", "do_commit_offsets", "store_offsets"
-_WAITING = ("AwaitingSync", "CompletingRebalance")
 UNKNOWN, TOO_LARGE = "UNKNOWN_TOPIC_OR_PARTITION", "OFFSET_METADATA_TOO_LARGE"
 _NAMES = 3
-
-Saying = tuple[Any, ...]
-"""An English text, then its values."""
 
 
 class Check(TypedDict):
@@ -199,7 +197,7 @@ def _membership(case: Case, rules: KafkaProfile | None, *, error: str | None) ->
     is_in: Saying = ("{} of members {}", member, members)
     if not member:
         is_in = ("no member id, members {}", members)
-    waits = group.state in _WAITING
+    waits = group.state in SYNC_STATES
     steps = [
         _Step("is a member", is_in,
               "UNKNOWN_MEMBER_ID", _DO, case.member_id in group.members),

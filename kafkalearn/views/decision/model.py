@@ -14,12 +14,12 @@ from kafkalearn.views.decision.commit_checks import (
     Case,
     Check,
     Group,
-    Saying,
     checked,
     rules_of,
 )
 from kafkalearn.views.decision.commit_consequence import consequence
 from kafkalearn.views.fold import Needs, fold, mapping, text, texts
+from kafkalearn.views.language import Saying
 
 _GROUP = ("group_id",)
 NEEDS: Needs = {
@@ -167,8 +167,12 @@ class _Decisions:
             "checks": checked(case, self._rules, error=error, errors=errors, answered=answered),
             "partitions": partitions[:MAX_PARTITIONS],
             "more": max(0, len(partitions) - MAX_PARTITIONS),
-            "follows": consequence(case, self._rules, error=error) if answered else [],
+            "follows": self._follows(case, error) if answered else [],
         }
+
+    def _follows(self, case: Case, error: str | None) -> list[Saying]:
+        from_assign = case.is_from_assign
+        return consequence(case.client, error, is_from_assign=from_assign, rules=self._rules)
 
     # What the coordinators know.
 

@@ -1,73 +1,67 @@
 """Frames of an assignment in words: for check cells, screen readers, and what pictures say."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from kafkalearn.trace.text import columns, padded
 from kafkalearn.views.assignment import Cell, Frame, Row
-from kafkalearn.views.wording import listed, plural, shown
+from kafkalearn.views.language import Say
+from kafkalearn.views.wording import aligned, listed, plural, shown
 
 Clauses = tuple[tuple[str, str], ...]  # what an assignor did, as (verb, the rest)
+_ENGLISH = Say()
+_REMARKS = {
+    **dict.fromkeys(("moved", "needless", "orphaned"), "from {}"),
+    "new": "new",
+    "waiting": "waits for {}",
+    "left": "to {}",
+}
 
 
-def remark(cell: Cell, *, first: bool, limit: int = 24) -> str:
+def remark(cell: Cell, *, first: bool, limit: int = 24, say: Say = _ENGLISH) -> str:
     """Say in a few words what happened to a partition; nothing where nothing did."""
-    other = shown(cell["other"] or "", limit)
-    return {
-        "kept": "",
-        "moved": f"from {other}",
-        "needless": f"from {other}",
-        "orphaned": f"from {other}",
-        "new": "" if first else "new",
-        "waiting": f"waits for {other}",
-        "left": f"to {other}" if other else "",
-        "unowned": "",
-    }[cell["state"]]
+    state, other = cell["state"], shown(cell["other"] or "", limit)
+    if state not in _REMARKS or (state == "new" and first) or (state == "left" and not other):
+        return ""
+    return say(_REMARKS[state], other)
 
 
-def counts(frame: Frame) -> list[tuple[str, str]]:
+def counts(frame: Frame, say: Say = _ENGLISH) -> list[tuple[str, str]]:
     """Give the numbers of a frame, each with what it counts."""
-    each = f"{frame['fewest']}" if not frame["spread"] else f"{frame['fewest']} to {frame['most']}"
-    spread = (str(frame["spread"]), f"spread ({each} each)")
+    fewest, most = frame["fewest"], frame["most"]
+    each = say("{} to {}", fewest, most) if frame["spread"] else str(most)
+    spread = (str(frame["spread"]), say("spread ({} each)", each))
     if frame["first"]:
-        return [(str(sum(row["count"] for row in frame["members"])), "partitions given"), spread]
+        given = sum(row["count"] for row in frame["members"])
+        return [(str(given), say("partitions given")), spread]
     return [
-        (str(frame["kept"]), f"of {frame['could_keep']} kept"),
-        (str(frame["needless"]), "moved needlessly"),
+        (str(frame["kept"]), say("of {} kept", frame["could_keep"])),
+        (str(frame["needless"]), say("moved needlessly")),
         spread,
     ]
 
 
-def as_text(frame: Frame, title: str = "") -> str:
+def as_text(frame: Frame, title: str = "", *, say: Say = _ENGLISH) -> str:
     """Tell in words all that a picture shows, one line a member."""
-    return "\n".join(_lines(frame, title))
-
-
-def _lines(frame: Frame, title: str) -> Iterator[str]:
     step = frame["step"]
-    head = [f"{number} {what}" for number, what in counts(frame)]
+    head = ", ".join(f"{number} {what}" for number, what in counts(frame, say))
     if step is not None:
-        head = [f"reason {step['number']} of {step['of']}"]
-    yield (f"{title}: " if title else "") + ", ".join(head)
-    names = [shown(row["name"]) for row in frame["members"]] + ["no owner"] * bool(frame["unowned"])
-    width = max(map(columns, names), default=0)
-    for row in frame["members"]:
-        said = _row_text(row, first=frame["first"])
-        yield f"  {padded(shown(row['name']), width)}  {said}".rstrip()
-    if frame["unowned"]:
-        labels = ", ".join(label(cell) for cell in frame["unowned"])
-        yield f"  {padded('no owner', width)}  {len(frame['unowned']):>2}  {labels}"
+        head = say("reason {} of {}", step["number"], step["of"])
+    rows = [(shown(row["name"]), *_told(row, frame["first"], say)) for row in frame["members"]]
+    if cells := frame["unowned"]:
+        rows.append((say("no owner"), f"{len(cells):>2}", ", ".join(map(label, cells))))
+    lines = [f"  {line}" for line in aligned(rows, right=[1])]
+    return "\n".join([f"{title}: {head}" if title else head, *lines])
 
 
-def _row_text(row: Row, *, first: bool) -> str:
+def _told(row: Row, first: bool, say: Say) -> tuple[str, str]:
     if row["state"] == "left":
-        return " -  left"
+        return " -", say("left")
     cells = []
     for cell in row["partitions"]:
-        said = remark(cell, first=first)
+        said = remark(cell, first=first, say=say)
         if cell["state"] == "needless":
-            said += ", needlessly"
+            said = say("{}, needlessly", said)
         cells.append(f"{label(cell)} ({said})" if said else label(cell))
-    return f"{row['count']:>2}  {', '.join(cells)}"
+    return f"{row['count']:>2}", ", ".join(cells)
 
 
 def label(cell: Cell, limit: int = 250) -> str:

@@ -4,12 +4,10 @@ from html import escape
 
 from kafkalearn.views.decision.commit_checks import Check
 from kafkalearn.views.decision.model import OUTCOMES, Frame
-from kafkalearn.views.decision.words import then, title, verdict
+from kafkalearn.views.decision.words import then, verdict
 from kafkalearn.views.drawings.common import END, badge, heads, since
 from kafkalearn.views.language import Say
 from kafkalearn.views.wording import shown, tag
-
-__all__ = ["draw", "title"]
 
 
 def draw(frame: Frame, say: Say) -> list[str]:

@@ -1,16 +1,18 @@
-"""Draws a group: its state machine with the state lit, who is waited for, and its members."""
+"""Draws a group: its state machine with the state lit, who is waited for, and its members.
+
+Source: GroupMetadata.validPreviousStates (1.0.2, 2.4.0): which arrows there are.
+"""
 
 from functools import lru_cache
 from html import escape
 from typing import cast
 
 from kafkalearn.views.drawings.common import END, badge, chip, heads, row, since, until
+from kafkalearn.views.fold import SYNC_STATES
 from kafkalearn.views.group.members import Row
-from kafkalearn.views.group.model import SYNC_STATES, Frame, remark, sentence, title
-from kafkalearn.views.language import Say
+from kafkalearn.views.group.model import Frame, remark, sentence
+from kafkalearn.views.language import Say, term
 from kafkalearn.views.wording import shown, tag
-
-__all__ = ["draw", "title"]
 
 _CHIPS = 8
 _SIZE = (478, 98)
@@ -93,7 +95,7 @@ def _waits(frame: Frame, say: Say) -> str:
     came = ""
     if frame["since_ms"] is not None:
         path = " → ".join(shown(each) for each in (frame["before"], frame["state"]) if each)
-        path += f": {shown(frame['reason'], 70)}" if frame["reason"] else ""
+        path += f": {say(*term(frame['reason'], 70))}" if frame["reason"] else ""
         came = f"{escape(path)} · {since(frame['since_ms'])}"
     return tag(
         "p",

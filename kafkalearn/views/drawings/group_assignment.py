@@ -2,11 +2,8 @@
 
 from kafkalearn.views.assignment import Frame
 from kafkalearn.views.drawings.matrix import panel
-from kafkalearn.views.group_assignment import title
 from kafkalearn.views.language import Say
 from kafkalearn.views.wording import tag
-
-__all__ = ["draw", "title"]
 
 
 def draw(frame: Frame, say: Say) -> list[str]:

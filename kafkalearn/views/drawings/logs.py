@@ -2,15 +2,13 @@
 
 from functools import cache, lru_cache
 from html import escape
-from typing import Any, cast
+from typing import cast
 
 from kafkalearn.views.drawings.common import COLOURS, chip
 from kafkalearn.views.language import Say
 from kafkalearn.views.logs.log_row import Row, in_words, sentence
-from kafkalearn.views.logs.model import Frame, notes, title
+from kafkalearn.views.logs.model import Frame, notes
 from kafkalearn.views.wording import tag
-
-__all__ = ["draw", "legend", "title"]
 
 _TAGS = {"p": "i", "r": "s", "u": "u", "l": "em", "d": "var"}  # short, for there are many cells
 _FITS = 3  # digits in a cell
@@ -20,7 +18,7 @@ _READERS = 3
 
 def draw(frame: Frame, say: Say) -> list[str]:
     """The legend, a piece for each partition, and what is not shown."""
-    rows = [_drawn(tuple(row.items()), say) for row in frame["rows"]]
+    rows = [_row(tuple(row.items()), say) for row in frame["rows"]]
     foot = "".join(tag("p", escape(note), class_="kl-none") for note in notes(frame, say))
     empty = "" if rows else tag("p", escape(say("no partitions")), class_="kl-none")
     return [legend(say) + '<div class="kl-logs">', *rows, "</div>" + empty + foot]
@@ -45,13 +43,9 @@ def legend(say: Say) -> str:
     return tag("div", keys, class_="kl-legend kl-p0")
 
 
-@lru_cache(maxsize=4096)
-def _drawn(items: tuple[tuple[str, Any], ...], say: Say) -> str:
-    """Draw a row once, since it stays the same for many frames."""
-    return _row(cast(Row, dict(items)), say)
-
-
-def _row(row: Row, say: Say) -> str:
+@lru_cache(maxsize=4096)  # most rows of a frame are those of the frame before
+def _row(items: tuple[tuple[str, object], ...], say: Say) -> str:
+    row = cast(Row, dict(items))
     name = tag("div", chip(row["topic"], row["partition"]))
     tells = tag("div", escape(sentence(row, say)), class_=f"kl-tells kl-tone-{row['tone']}")
     before, after = row["before"], row["after"]

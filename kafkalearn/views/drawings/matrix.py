@@ -9,15 +9,15 @@ from math import ceil
 from textwrap import wrap
 
 from kafkalearn.trace.text import columns
-from kafkalearn.views.assets import joined
 from kafkalearn.views.assignment import Cell, Frame, Row, State
 from kafkalearn.views.drawings.assignment_text import as_text, counts, label, remark
+from kafkalearn.views.drawings.common import COLOURS
+from kafkalearn.views.drawings.sheet import CHAR, Drawing, at, box, sheet, svg, text
 from kafkalearn.views.wording import shown, tag
 
 WIDTH = 464
-COLOURS = 8
 
-_CHAR, _SMALL_CHAR = 7.3, 6.1  # a character of the fixed-width font at 12 and at 10 pixels
+_SMALL_CHAR = 6.1  # a character of the fixed-width font at 10 pixels
 _NAME, _SHORT = 14, 10  # characters of a name at the head of a row, and in or below a chip
 _CHIP, _WIDE, _GAP, _REMARK, _PAD = 20, 54, 10, 13, 8
 _HEAD = 66  # title and counts
@@ -29,63 +29,44 @@ _KEY: tuple[tuple[State, str], ...] = (
     ("waiting", "dashed is empty: c1 must give it up first"),
 )
 
-Box = tuple[int, int, str]  # width, height, SVG
-
 
 def panel(frame: Frame, title: str, *, failure: str = "") -> str:
     """One assignment as an ``<svg>`` element, with its title and counts."""
+    drawn = _panel(frame, title, failure=failure)
     spoken = f"{title}: {failure}" if failure else as_text(frame, title)
-    return _svg(
-        _panel(frame, title, failure=failure), class_="kl-matrix", role="img", aria_label=spoken
-    )
+    return svg(drawn, class_="kl-matrix", role="img", aria_label=spoken)
 
 
 def key() -> str:
     """Say what the chips' outlines mean, as an ``<svg>`` element."""
     spoken = "; ".join(said for _, said in _KEY)
-    return _svg(_key(), class_="kl-key", role="img", aria_label=f"Key: {spoken}")
+    return svg(_key(), class_="kl-key", role="img", aria_label=f"Key: {spoken}")
 
 
 def picture(sentence: str, panels: Sequence[tuple[str, Frame, str]]) -> str:
     """Everything on one sheet, as a whole SVG document; panels are (title, frame, failure)."""
     boxes = [*(_panel(frame, title, failure=failure) for title, frame, failure in panels), _key()]
-    margin, gutter = 18, 36
-    width = 2 * WIDTH + gutter + 2 * margin
-    lines = wrap(sentence, (width - 2 * margin) // 8)
-    y = margin + 20 * len(lines) + 16
-    parts = [tag("style", joined("look.css"))]
-    parts.append(tag("rect", class_="kl-sheet", width=width, height="100%"))
-    parts += [
-        _text(line, "kl-say", x=margin, y=margin + 13 + 20 * i) for i, line in enumerate(lines)
-    ]
+    gutter, parts, y = 36, [], 0
     for start in range(0, len(boxes), 2):
-        row = boxes[start : start + 2]
-        for i, (_, _, body) in enumerate(row):
-            parts.append(_at(body, x=margin + i * (WIDTH + gutter), y=y))
-        y += max(height for _, height, _ in row) + 22
-    sheet = (width, y, "".join(parts))
-    return _svg(sheet, xmlns="http://www.w3.org/2000/svg", class_="kl kl-picture")
+        pair = boxes[start : start + 2]
+        parts += [at(body, x=i * (WIDTH + gutter), y=y) for i, (_, _, body) in enumerate(pair)]
+        y += max(height for _, height, _ in pair) + 22
+    return sheet(sentence, (2 * WIDTH + gutter, y - 22, "".join(parts)))
 
 
-def _svg(box: Box, **attributes: str) -> str:
-    width, height, body = box
-    view = f"0 0 {width} {height}"
-    return tag("svg", body, viewBox=view, width=width, height=height, **attributes)
-
-
-def _panel(frame: Frame, title: str, *, failure: str = "") -> Box:
-    parts = [_text(shown(title, 40), "kl-title", y=14)]
+def _panel(frame: Frame, title: str, *, failure: str = "") -> Drawing:
+    parts = [text(shown(title, 40), "kl-title", y=14)]
     if failure:
         lines = wrap(failure, 62)
-        parts += [_text(line, "kl-failure", y=40 + 18 * i) for i, line in enumerate(lines)]
+        parts += [text(line, "kl-failure", y=40 + 18 * i) for i, line in enumerate(lines)]
         return WIDTH, 40 + 18 * len(lines), "".join(parts)
     parts.append(_stats(frame))
     longest = max((columns(shown(row["name"], _NAME)) for row in frame["members"]), default=0)
-    indent = max(66, ceil(longest * _CHAR) + 18)
+    indent = max(66, ceil(longest * CHAR) + 18)
     y = _HEAD
     for row in _rows(frame):
         height, body = _row(frame, row, indent=indent)
-        parts.append(_at(body, y=y))
+        parts.append(at(body, y=y))
         y += height
     return WIDTH, y + 4, "".join(parts)
 
@@ -93,13 +74,13 @@ def _panel(frame: Frame, title: str, *, failure: str = "") -> Box:
 def _stats(frame: Frame) -> str:
     step = frame["step"]
     if step is not None:
-        return _text(f"reason {step['number']} of {step['of']}", "kl-soft", y=46)
+        return text(f"reason {step['number']} of {step['of']}", "kl-soft", y=46)
     said = []
     numbers = counts(frame)
     for x, (number, what) in zip(_STATS[len(numbers)], numbers, strict=True):
         alarm = " kl-alarm" if what == "moved needlessly" and number != "0" else ""
-        text = tag("tspan", number, class_=f"kl-big{alarm}") + " " + what
-        said.append(tag("text", text, x=x, y=46, class_="kl-soft"))
+        told = tag("tspan", number, class_=f"kl-big{alarm}") + " " + what
+        said.append(tag("text", told, x=x, y=46, class_="kl-soft"))
     return "".join(said)
 
 
@@ -119,10 +100,10 @@ def _row(frame: Frame, row: Row, *, indent: int) -> tuple[int, str]:
     ]
     parts, y = [_head(row, first=first)], _PAD
     for line in _flow(chips, WIDTH - indent - 34):
-        parts += [_at(chip.draw(width), x=indent + x, y=y) for chip, x, width in line]
+        parts += [at(chip.draw(width), x=indent + x, y=y) for chip, x, width in line]
         y += _CHIP + (_REMARK if any(chip.remark for chip, _, _ in line) else 0) + _PAD
     if not chips:
-        parts.append(_at(_nothing(), x=indent, y=y))
+        parts.append(at(_nothing(), x=indent, y=y))
         y += _CHIP + _PAD
     told = row["state"] != "stayed" and not first
     return max(y, _CHIP + _REMARK + 2 * _PAD) if told else y, "".join(parts)
@@ -132,11 +113,11 @@ def _head(row: Row, *, first: bool) -> str:
     gone = row["state"] == "left"
     name = shown(row["name"], _NAME) or "no owner"
     kind = "kl-soft" if not row["name"] else "kl-name kl-gone" if gone else "kl-name"
-    parts = [tag("path", class_="kl-rule", d=f"M0 .5H{WIDTH}"), _text(name, kind, y=_PAD + 14)]
+    parts = [tag("path", class_="kl-rule", d=f"M0 .5H{WIDTH}"), text(name, kind, y=_PAD + 14)]
     if row["state"] != "stayed" and not first:
-        parts.append(_text(row["state"], "kl-remark", y=_PAD + 29))
+        parts.append(text(row["state"], "kl-remark", y=_PAD + 29))
     count = "–" if gone else str(row["count"])
-    return "".join([*parts, _text(count, "kl-count", x=WIDTH - 2, y=_PAD + 14)])
+    return "".join([*parts, text(count, "kl-count", x=WIDTH - 2, y=_PAD + 14)])
 
 
 def _flow(chips: Sequence["_Chip"], width: int) -> list[list[tuple["_Chip", int, int]]]:
@@ -166,47 +147,33 @@ class _Chip:
         if cell["state"] == "needless":
             self.remark = f"⇄ {self.remark}"
             self.title += ", needlessly: it could have stayed there"
-        self.label_width = max(_WIDE, ceil(columns(self.label) * _CHAR) + 14)
+        self.label_width = max(_WIDE, ceil(columns(self.label) * CHAR) + 14)
         self.remark_width = ceil(columns(self.remark) * _SMALL_CHAR)
 
     def draw(self, width: int) -> str:
         """Draw it at the origin."""
         empty = self.cell["state"] in ("waiting", "left", "unowned")
         colour = "kl-empty" if empty else f"kl-chip kl-p{self.cell['partition'] % COLOURS}"
-        parts = [tag("title", escape(self.title)), _box(colour, width)]
+        parts = [tag("title", escape(self.title)), box(colour, width, height=_CHIP)]
         if self.framed:
-            parts.append(_box("kl-framed", width, away=3))
+            parts.append(box("kl-framed", width, height=_CHIP, away=3))
         elif self.remark and not empty:
-            parts.append(_box("kl-outline", width, away=2))
-        parts.append(_text(self.label, "kl-label", x=width / 2, y=14))
+            parts.append(box("kl-outline", width, height=_CHIP, away=2))
+        parts.append(text(self.label, "kl-label", x=width / 2, y=14))
         if self.remark:
-            parts.append(_text(self.remark, "kl-remark kl-middle", x=width / 2, y=_CHIP + 12))
+            parts.append(text(self.remark, "kl-remark kl-middle", x=width / 2, y=_CHIP + 12))
         return tag("g", "".join(parts), class_=f"kl-{self.cell['state']}")
 
 
 def _nothing() -> str:
-    said = _text("nothing", "kl-remark kl-middle", x=_WIDE / 2, y=14)
-    return _box("kl-empty", _WIDE) + said
+    said = text("nothing", "kl-remark kl-middle", x=_WIDE / 2, y=14)
+    return box("kl-empty", _WIDE, height=_CHIP) + said
 
 
-def _key() -> Box:
+def _key() -> Drawing:
     parts, y = [], 4
     for number, (state, said) in enumerate(_KEY):
         cell: Cell = {"topic": "t0", "partition": number, "state": state, "other": "c1"}
-        parts.append(_at(_Chip(cell).draw(82) + _text(said, "kl-soft", x=96, y=14), x=4, y=y))
+        parts.append(at(_Chip(cell).draw(82) + text(said, "kl-soft", x=96, y=14), x=4, y=y))
         y += _CHIP + (_REMARK + _PAD + 2 if number else _PAD)
     return 378, y, "".join(parts)
-
-
-def _at(body: str, *, x: float = 0, y: float = 0) -> str:
-    return tag("g", body, transform=f"translate({x},{y})")
-
-
-def _box(kind: str, width: int, *, away: int = 0) -> str:
-    place = {"x": -away, "y": -away} if away else {}
-    size = {"width": width + 2 * away, "height": _CHIP + 2 * away, "rx": 4 + away}
-    return tag("rect", class_=kind, **place, **size)
-
-
-def _text(text: str, kind: str, *, x: float = 0, y: float) -> str:
-    return tag("text", escape(text), x=x, y=y, class_=kind)

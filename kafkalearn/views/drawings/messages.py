@@ -4,13 +4,11 @@ The browser lays a frame around the present row and a veil over what comes later
 """
 
 from collections.abc import Sequence
-from html import escape
 from itertools import accumulate, pairwise
-from textwrap import wrap
 
-from kafkalearn.views.assets import joined
 from kafkalearn.views.drawings.common import grouped, nothing
 from kafkalearn.views.drawings.message_marks import Layout, arrow, height, note, span, words
+from kafkalearn.views.drawings.sheet import sheet, svg
 from kafkalearn.views.language import Say
 from kafkalearn.views.messages.diagram import Diagram, reaches
 from kafkalearn.views.messages.rows import Row
@@ -21,13 +19,12 @@ _NARROWEST, _CLOSE = 96, 0.6  # from lane to lane: then the diagram grows, and i
 _TIME, _BESIDE, _RIGHT = 6.3, 34, 44  # a digit, the first lane's room to the left, the last one's
 _NAME_CHAR = 7.3
 _ABOVE, _BELOW = 9, 5  # rows of a picture
-_MARGIN = 12
 
 
 def head(diagram: Diagram, say: Say) -> str:
     """Name the lanes: an ``<svg>`` that stays while the diagram scrolls below it."""
     layout = _layout(diagram)
-    return _svg(_head(diagram, layout, say), layout.width, HEAD)
+    return svg((layout.width, HEAD, _head(diagram, layout, say)), class_="kl-msg")
 
 
 def draw(diagram: Diagram, say: Say) -> str:
@@ -36,7 +33,8 @@ def draw(diagram: Diagram, say: Say) -> str:
         return nothing(say, ("send", "receive", "respond", "response"))
     layout = _layout(diagram)
     body = _body(diagram, layout, range(len(diagram["rows"])), say)
-    return _svg(body, layout.width, layout.tops[-1] + 8, role="img", aria_label=say("messages"))
+    drawn = (layout.width, layout.tops[-1] + 8, body)
+    return svg(drawn, class_="kl-msg", role="img", aria_label=say("messages"))
 
 
 def geometry(diagram: Diagram) -> list[list[int]]:
@@ -56,8 +54,6 @@ def geometry(diagram: Diagram) -> list[list[int]]:
 def picture(diagram: Diagram, place: int, *, caption: str, say: Say) -> str:
     """Draw the rows around an event's as one SVG document that needs nothing else."""
     layout, places = _layout(diagram), geometry(diagram)
-    lines = wrap(caption, 72 if say.lang == "en" else 38)
-    top = 22 + 20 * len(lines)
     reach = reaches(diagram)[place] if places else 0
     first = max(0, min(reach - _ABOVE, len(diagram["rows"]) - _ABOVE - _BELOW))
     rows = range(first, min(len(diagram["rows"]), first + _ABOVE + _BELOW))
@@ -68,31 +64,11 @@ def picture(diagram: Diagram, place: int, *, caption: str, say: Say) -> str:
         body += tag("rect", class_="kl-later", y=done, width="100%", height=max(0, end - done))
         frame = {"width": layout.width - 3, "height": tall, "rx": 5}
         body += tag("rect", class_="kl-now", x=1.5, y=y, **frame)
-    parts = [
-        *(words(line, (0, 14 + 20 * n), kind="kl-say") for n, line in enumerate(lines)),
-        tag("g", _head(diagram, layout, say), transform=f"translate(0,{top - 10})"),
-        tag(
-            "svg",
-            body,
-            y=top - 10 + HEAD,
-            width=layout.width,
-            height=end - begin,
-            viewBox=f"0 {begin} {layout.width} {end - begin}",
-        ),
-    ]
-    look = joined("look.css", "drawings/messages.css")
-    sheet = tag("style", escape(look, quote=False)) + tag(
-        "rect", class_="kl-sheet", width="100%", height="100%"
-    )
-    moved = tag("g", "".join(parts), class_="kl-msg", transform=f"translate({_MARGIN},{_MARGIN})")
-    size = (layout.width + 2 * _MARGIN, top - 10 + HEAD + end - begin + 2 * _MARGIN)
-    namespace = "http://www.w3.org/2000/svg"
-    return _svg(sheet + moved, *size, class_="kl kl-picture", xmlns=namespace)
-
-
-def _svg(body: str, width: int, tall: int, **attributes: str) -> str:
-    size = {"width": width, "height": tall, "viewBox": f"0 0 {width} {tall}"}
-    return tag("svg", body, **({"class_": "kl-msg"} | size | attributes))
+    view = f"0 {begin} {layout.width} {end - begin}"
+    shown_rows = svg((layout.width, end - begin, body), viewBox=view, y=HEAD)
+    drawn = tag("g", _head(diagram, layout, say) + shown_rows, class_="kl-msg")
+    whole = (layout.width, HEAD + end - begin, drawn)
+    return sheet(caption, whole, styles=("drawings/messages.css",))
 
 
 def _layout(diagram: Diagram) -> Layout:

@@ -3,10 +3,8 @@
 from html import escape
 
 from kafkalearn.views.language import Say
-from kafkalearn.views.poll import MARKS, Frame, Step, outcome, title
+from kafkalearn.views.poll import MARKS, Frame, Step, outcome
 from kafkalearn.views.wording import shown, tag
-
-__all__ = ["draw", "title"]
 
 _MEANING = {
     "poll": "is there a subscription? is one thread at work only?",
@@ -14,9 +12,10 @@ _MEANING = {
     "ensure_active_group": "join if that is needed; the listener; the heartbeat",
     "maybe_auto_commit_offsets_async": "is an automatic commit due?",
     "update_fetch_positions": "where to begin reading: committed offset, or the reset",
+    "fetched_records (1st)": "return what came before this poll, if there is some",
     "send_fetches": "one Fetch to each broker that has none in flight",
     "client.poll": "wait for answers, and let the heartbeat and callbacks go on",
-    "fetched_records": "return what has arrived, up to max.poll.records",
+    "fetched_records (2nd)": "return what has arrived, up to max.poll.records",
 }
 
 

@@ -13,11 +13,8 @@ from kafkalearn.views.subscriptions import (
     columns,
     numbers_of,
     remarks,
-    title,
 )
 from kafkalearn.views.wording import shown, tag
-
-__all__ = ["draw", "title"]
 
 _BAR = 90
 

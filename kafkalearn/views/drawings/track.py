@@ -3,19 +3,16 @@
 It is stretched to any width, so it holds no text: what a mark is, its form and its title say.
 """
 
-from collections.abc import Iterable
 from html import escape
 
 from kafkalearn.trace import Event, Trace
-from kafkalearn.views import messages
-from kafkalearn.views.fold import text
+from kafkalearn.views.fold import failure, text
 from kafkalearn.views.language import Say
-from kafkalearn.views.messages.labels import failure
 from kafkalearn.views.wording import shown, tag
 
 _WIDTH, _HEIGHT = 1000, 26
 _SETTLED = ("Stable", "Empty", "Dead")
-_KINDS = ("rebalance", "commit", "error", "fault", "records", "message")
+_KINDS = ("rebalance", "commit", "error", "fault")
 # kind of stop -> from where to where its ticks go, class, what it is called
 _TICKS = {
     "commit": (14, 22, "kl-ok", "commits"),
@@ -29,17 +26,14 @@ def stops(trace: Trace, window: range | None = None) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {kind: [] for kind in _KINDS}
     last: dict[str, tuple[object, ...]] = {}
     for place, event in enumerate(_part(trace, window)):
-        for kind in _kinds(event):
-            this = (event.node, event.time_ms, event.error)
-            if last.get(kind) != this or kind not in ("commit", "records"):
-                found[kind].append(place)
-            last[kind] = this
+        kind = _kind(event)
+        if kind is None:
+            continue
+        this = (event.node, event.time_ms, event.error)
+        if last.get(kind) != this or kind != "commit":
+            found[kind].append(place)
+        last[kind] = this
     return found
-
-
-def routine(trace: Trace, window: range | None = None) -> list[int]:
-    """Give the places that nobody needs to stop at."""
-    return messages.routine(messages.diagram(trace, window))
 
 
 def track(trace: Trace, window: range | None = None, *, say: Say) -> str:
@@ -73,21 +67,17 @@ def _part(trace: Trace, window: range | None) -> Trace:
     return trace if window is None else trace[window.start : window.stop]
 
 
-def _kinds(event: Event) -> Iterable[str]:
+def _kind(event: Event) -> str | None:
     match event.kind:
-        case "send":
-            return ("message",)
-        case "respond":
-            return ("message", "error") if failure(event) else ("message",)
+        case "respond" if failure(event):
+            return "error"
         case "commit":
-            return ("error",) if failure(event) else ("commit",)
-        case "records_returned":
-            return ("records",)
+            return "error" if failure(event) else "commit"
         case "fault":
-            return ("fault",)
+            return "fault"
         case "group_state" if text(event, "to") == "PreparingRebalance":
-            return ("rebalance",)
-    return ()
+            return "rebalance"
+    return None
 
 
 def _rebalances(trace: Trace, window: range | None) -> list[tuple[str, int, int]]:

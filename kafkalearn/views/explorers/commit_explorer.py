@@ -1,15 +1,11 @@
 """What a crash costs, by how and when a consumer commits: records lost, records twice."""
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
+from typing import ClassVar
 
 from kafkalearn.trace import Trace
-from kafkalearn.views.explorers.story_explorer import StoryExplorer, choice, number
+from kafkalearn.views.explorers.story_explorer import Controls, StoryExplorer
 from kafkalearn.views.story import MAX_EVENTS
-
-_BOUNDS = {"records": (1, 24), "max_poll_records": (1, 12), "crash_after": (0, 24)}
-MODES = ("auto", "sync", "async", "before")
 
 
 class CommitExplorer(StoryExplorer):
@@ -20,24 +16,29 @@ class CommitExplorer(StoryExplorer):
     """
 
     panes = ("logs", "messages", "subscriptions", "fields", "decision")
-
-    def controls(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Give the mode, how many records there are, how many a poll returns, and the crash."""
-        made = {
-            "commit_mode": choice("commit_mode", settings["commit_mode"], options=MODES),
-        }
-        for name, (least, most) in _BOUNDS.items():
-            made[name] = number(name, settings[name], least=least, most=most)
-        return made
+    controls: ClassVar[Controls] = {
+        "commit_mode": ("auto", "sync", "async", "before"),
+        "records": range(1, 25),
+        "max_poll_records": range(1, 13),
+        "crash_after": range(25),
+    }
 
     def outcome(self, trace: Trace) -> list[tuple[str, str]]:
-        """Count the effects in the world outside against what the group has committed."""
+        """Count the effects in the world outside against what the group has committed.
+
+        Lost is only what it was to read: nothing from before where it first began.
+        """
         effects = Counter((e.topic, e.partition, e.offset) for e in trace.where(kind="processed"))
         committed = {(e.topic, e.partition): e.offset for e in trace.where(kind="offset_stored")}
+        begun = {
+            (e.topic, e.partition): e.offset or 0
+            for e in reversed(trace.where(kind="position"))
+            if e.offset is not None
+        }
         lost = [
             (*log, offset)
             for log, end in committed.items()
-            for offset in range(end or 0)
+            for offset in range(begun.get(log, 0), end or 0)
             if (*log, offset) not in effects
         ]
         say = self._say

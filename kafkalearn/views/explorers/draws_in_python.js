@@ -1,5 +1,5 @@
 // Shows the HTML that Python drew, sends back which control was used, keeps the focus where it was.
-// Model: `html`, `sentence` (said aloud), `drawn` (counts redraws). The HTML's attributes: page.py.
+// Model: `html`, `sentence` (said aloud), `drawn` (counts redraws). Attributes: controls.py.
 
 function control(event) {
   const found = event.target.closest?.("[data-send]");

@@ -1,30 +1,24 @@
 """The group that an explorer plays with, and what each assignor makes of every change to it.
 
-Knows nothing of pictures. A refused value is an error that names it and what is allowed.
+A refused value is an error that names it and what is allowed.
 """
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import count
 
-from kafkalearn.errors import KafkaError
-from kafkalearn.records import check_topic, whole_number
+from kafkalearn.records import check_topic
 from kafkalearn.views.explorers.history import Assignor, History
+from kafkalearn.views.explorers.model import ExplorerError, Model, partitions
 from kafkalearn.views.wording import plural, shown
 
-# A picture with more than this is no longer read, it is only looked at.
 MAX_MEMBERS = 12
 MAX_TOPICS = 6
-MAX_PARTITIONS = 24
 MAX_ASSIGNORS = 6
 MAX_NAME = 249
 
 
-class ExplorerError(KafkaError, ValueError):
-    """Something that an explorer has no place for, or that is not there."""
-
-
-class ExploredGroup:
+class ExploredGroup(Model):
     """Each change is one rebalance under every assignor; `change` says what happened last."""
 
     def __init__(
@@ -42,20 +36,20 @@ class ExploredGroup:
         self.start_over()
 
     def start_over(self) -> None:
-        """Forget every change: assign the topics of the beginning for the first time."""
+        """Go back to the members and topics of the beginning, and assign for the first time."""
         self.topics: dict[str, int] = {}
         self.members: dict[str, tuple[str, ...]] = {}
         self.histories = {assignor.name: History(assignor) for assignor in self.assignors}
         topics, members = self._start
-        for topic, partitions in topics.items():
-            self._new_topic(topic, partitions)
+        for topic, number in topics.items():
+            self._new_topic(topic, number)
         for member, wanted in members.items():
             self._new_member(member, wanted)
         shared = plural(sum(self.topics.values()), "partition")
         self._rebalance(f"The first assignment of {shared} to {plural(len(members), 'member')}")
 
     def add_member(self, name: str | None = None, topics: Iterable[str] | None = None) -> None:
-        """Let a member join; without `topics` it subscribes to all."""
+        """Let a member join: with the first free name and all topics, unless they are given."""
         name = _free_name(self._start[1], self.members, otherwise="c") if name is None else name
         self._new_member(name, self.topics if topics is None else topics)
         self._rebalance(f"{shown(name)} joined")
@@ -81,9 +75,9 @@ class ExploredGroup:
         }
         self._rebalance(f"{shown(name)} was deleted")
 
-    def set_partitions(self, topic: str, partitions: int) -> None:
+    def set_partitions(self, topic: str, n: int) -> None:
         """Give a topic another number of partitions; with 0 it counts as missing."""
-        before, now = self.topics[self._topic(topic)], _partitions(topic, partitions)
+        before, now = self.topics[self._topic(topic)], _partitions(topic, n)
         if now != before:
             self.topics[topic] = now
             self._rebalance(
@@ -104,8 +98,11 @@ class ExploredGroup:
         self.members[member] = tuple(each for each in self.members[member] if each != topic)
         self._rebalance(f"{shown(member)} no longer subscribes to {shown(topic)}")
 
-    def follow_up(self) -> None:
-        """Rebalance again where partitions wait to be given up; the other pictures stay."""
+    def rebalance(self) -> None:
+        """Hand out what had to be given up first: the follow-up of cooperative-sticky.
+
+        The other assignors have nothing to hand out, and their pictures stay.
+        """
         waiting = [name for name, each in self.histories.items() if any(each.awaited.values())]
         if not waiting:
             raise ExplorerError(
@@ -114,11 +111,13 @@ class ExploredGroup:
         for name in waiting:
             self.histories[name].follow_up()
         self.change, self.concerned = "The follow-up rebalance", waiting
+        self._changed()
 
     def _rebalance(self, change: str) -> None:
         for history in self.histories.values():
             history.rebalance(self.topics, self.members)
         self.change, self.concerned = change, list(self.histories)
+        self._changed()
 
     def _new_topic(self, name: str, partitions: int) -> None:
         if check_topic(name) in self.topics:
@@ -186,13 +185,8 @@ def _free_name(beginning: Iterable[str], taken: Collection[str], *, otherwise: s
     return next(name for n in count(int(number)) if (name := f"{stem}{n}") not in taken)
 
 
-def _partitions(topic: str, partitions: int) -> int:
-    number = whole_number(partitions, f"the number of partitions of {topic}", least=0)
-    if number > MAX_PARTITIONS:
-        raise ExplorerError(
-            f"the number of partitions of {topic} is {number}: 0 to {MAX_PARTITIONS} are allowed"
-        )
-    return number
+def _partitions(topic: str, count: int) -> int:
+    return partitions(count, of=f" of {topic}", least=0)
 
 
 def _topic_list(topics: Iterable[str]) -> tuple[str, ...]:

@@ -4,13 +4,12 @@ from collections.abc import Iterable, Mapping
 from itertools import count
 from typing import NamedTuple
 
-from kafkalearn.records import whole_number
-from kafkalearn.views.explorers.explored_group import ExplorerError
-from kafkalearn.views.explorers.partitioner import Frame, HashOf, Place, frame
+from kafkalearn.views.explorers.model import ExplorerError, Model
+from kafkalearn.views.explorers.model import partitions as checked
+from kafkalearn.views.explorers.partitioner import Frame, HashOf, Place, as_text, frame
 from kafkalearn.views.wording import plural, shown
 
 MAX_KEYS = 60
-MAX_PARTITIONS = 24
 MAX_KEY = 200
 
 
@@ -23,25 +22,36 @@ class State(NamedTuple):
     chosen: str
 
 
-class ExploredKeys:
+class ExploredKeys(Model):
     """`state`, the `frame` that it gives, and `change`: what happened last.
 
     The n-th record without a key keeps its place, for each partitioner and number of partitions.
     """
 
     def __init__(
-        self, places: Mapping[str, Place], start: State, *, hash_of: HashOf | None
+        self,
+        partition: Place | Mapping[str, Place],
+        *,
+        keys: Iterable[str | None],
+        partitions: int = 3,
+        hash_of: HashOf | None = None,
     ) -> None:
-        self.places = places
+        self.places = partition if isinstance(partition, Mapping) else {"partitioner": partition}
+        if not self.places or not all(map(callable, self.places.values())):
+            raise ExplorerError(f"{partition!r:.80} is no partitioner: a function of key and count")
         self._hash_of = hash_of
         self._nulls: dict[tuple[str, int], list[int]] = {}
-        self._start = start._replace(
-            keys=_keys(start.keys), partitions=_partitions(start.partitions)
-        )
+        self._start = State(_keys(keys), checked(partitions), None, next(iter(self.places)))
         self.start_over()
+        self._made()
+
+    @property
+    def placed(self) -> list[tuple[str | None, int]]:
+        """Each key with the partition that it goes to, in their order."""
+        return [(row["key"], row["partition"]) for row in self.frame["keys"]]
 
     def start_over(self) -> None:
-        """Go back to the keys and partitions of the beginning."""
+        """Go back to the keys and partitions of the beginning, and the first partitioner."""
         self._become(self._start, "Equal keys go to the same partition, and so stay in order")
 
     def set_keys(self, keys: Iterable[str | None]) -> None:
@@ -51,9 +61,7 @@ class ExploredKeys:
     def add_key(self, key: str | None) -> None:
         """Take one key more, or with None a record without one."""
         state = self.state._replace(keys=_keys((*self.state.keys, key)))
-        self._become(state, "")
-        place = self.frame["keys"][-1]["partition"]
-        self.change = f"{_named(key)} goes to partition {place}"
+        self._become(state, f"{_named(key)} goes to partition", ends_with_place=True)
 
     def add_next_key(self) -> None:
         """Take one key more: the first that is free of user-0, user-1 and so on."""
@@ -69,7 +77,7 @@ class ExploredKeys:
 
     def set_partitions(self, partitions: int) -> None:
         """Give the topic another number of partitions, and compare with those that it had."""
-        now, before = _partitions(partitions), self.state.partitions
+        now, before = checked(partitions), self.state.partitions
         if now != before:
             self._become(
                 self.state._replace(partitions=now, before=before),
@@ -77,13 +85,13 @@ class ExploredKeys:
             )
 
     def choose(self, name: str) -> None:
-        """Take another partitioner."""
+        """Take another of the partitioners."""
         if name not in self.places:
             allowed = ", ".join(self.places)
             raise ExplorerError(f"there is no partitioner {name!r:.80}: {allowed} are allowed")
         self._become(self.state._replace(chosen=name), f"Partitioner: {shown(name, 60)}")
 
-    def sentence(self) -> str:
+    def said(self) -> str:
         """Say what happened, and what it means for the keys."""
         moved, before = self.frame["moved"], self.frame["before"]
         keyed = sum(key is not None for key in self.state.keys)
@@ -95,7 +103,11 @@ class ExploredKeys:
         risk = "their new records are no longer in order with the older ones"
         return f"{self.change}. {told} with {plural(before, 'partition')}: {risk}."
 
-    def _become(self, state: State, change: str) -> None:
+    def as_text(self) -> str:
+        """Tell in words what the picture shows."""
+        return f"{self.said()}\n\n{as_text(self.frame)}"
+
+    def _become(self, state: State, change: str, *, ends_with_place: bool = False) -> None:
         """Ask for every place first, so that what fails changes nothing."""
         try:
             self.frame: Frame = frame(
@@ -110,7 +122,9 @@ class ExploredKeys:
         except Exception as error:  # a learner's own partitioner may raise anything
             said = shown(f"{type(error).__name__}: {error}", 160)
             raise ExplorerError(f"the partitioner failed with {said}") from error
-        self.state, self.change = state, change
+        place = f" {self.placed[-1][1]}" if ends_with_place else ""
+        self.state, self.change = state, f"{change}{place}"
+        self._changed()
 
     def _place_of(self, state: State) -> Place:
         nulls = self._nulls.setdefault((state.chosen, state.partitions), [])
@@ -158,12 +172,3 @@ def _keys(keys: Iterable[str | None]) -> tuple[str | None, ...]:
     if len(found) > MAX_KEYS:
         raise ExplorerError(f"{len(found)} keys are too many: at most {MAX_KEYS} fit the picture")
     return found
-
-
-def _partitions(partitions: int) -> int:
-    number = whole_number(partitions, "the number of partitions", least=1)
-    if number > MAX_PARTITIONS:
-        raise ExplorerError(
-            f"the number of partitions is {number}: 1 to {MAX_PARTITIONS} are allowed"
-        )
-    return number

@@ -1,14 +1,12 @@
 """What happens to a group when a member joins, leaves, crashes, freezes, or is slow; and when."""
 
-from collections.abc import Mapping
-from typing import Any
+from typing import ClassVar
 
 from kafkalearn.trace import Trace
-from kafkalearn.views.explorers.story_explorer import StoryExplorer, choice, number
+from kafkalearn.views.explorers.story_explorer import Controls, StoryExplorer
 from kafkalearn.views.fold import text
 from kafkalearn.views.story import MAX_EVENTS
 
-CHANGES = ("crash", "leave", "freeze", "slow", "join", "none")
 _UNREST = "PreparingRebalance"
 
 
@@ -19,20 +17,14 @@ class RebalanceExplorer(StoryExplorer):
     """
 
     panes = ("messages", "group", "assignment", "subscriptions", "fields")
-
-    def controls(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Give members, timeouts, and what changes when."""
-        bounds = {
-            "members": (1, 8, 1),
-            "at_ms": (4000, 20_000, 250),
-            "session_timeout_ms": (6000, 30_000, 1000),
-            "heartbeat_interval_ms": (500, 5000, 500),
-            "max_poll_interval_ms": (1000, 20_000, 500),
-        }
-        made = {"change": choice("change", settings["change"], options=CHANGES)}
-        for name, (least, most, step) in bounds.items():
-            made[name] = number(name, settings[name], least=least, most=most, step=step)
-        return made
+    controls: ClassVar[Controls] = {
+        "change": ("crash", "leave", "freeze", "slow", "join", "none"),
+        "members": range(1, 9),
+        "at_ms": range(4000, 20_001, 250),
+        "session_timeout_ms": range(6000, 30_001, 1000),
+        "heartbeat_interval_ms": range(500, 5001, 500),
+        "max_poll_interval_ms": range(1000, 20_001, 500),
+    }
 
     def outcome(self, trace: Trace) -> list[tuple[str, str]]:
         """Tell how often, how soon and how long the group rebalanced after the change."""

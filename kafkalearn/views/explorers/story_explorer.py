@@ -1,22 +1,22 @@
 """A story with its settings at hand: controls above, a Stepper below, what came of it between."""
 
-import base64
-import os
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import ipywidgets
 
 from kafkalearn.errors import ConfigError, KafkaError
 from kafkalearn.trace import Trace
+from kafkalearn.views.drawn_widget import Bundle, bundle
 from kafkalearn.views.language import Say
-from kafkalearn.views.saved_page import BOOK
 from kafkalearn.views.stepper import Rerun, Stepper
 from kafkalearn.views.wording import shown, tag
 
-_WIDE = {"description_width": "150px"}
-_LAYOUT = {"width": "430px"}
+Controls = Mapping[str, Sequence[str] | range]
+"""Setting -> what it may be: names to choose from, or a range."""
+
+_STYLE: dict[str, Any] = {"style": {"description_width": "150px"}, "layout": {"width": "430px"}}
 
 
 class Story(Rerun, Protocol):
@@ -32,22 +32,25 @@ class Story(Rerun, Protocol):
 class StoryExplorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
     """Shows `story`, and tells it again whenever a control is used; the base of the explorers.
 
-    A control is named as the setting that it changes. What the story refuses is said, and the last
-    picture stays.
+    What the story refuses is said, and the last picture stays.
     """
 
+    controls: ClassVar[Controls] = {}
     panes: Sequence[str] = ("messages", "group", "subscriptions", "logs", "fields")
 
     def __init__(self, story: Story, *, lang: str = "en") -> None:
         self._say = Say(lang)
         self._story = story
-        try:
-            self._controls = self.controls(story.settings)
-        except KeyError as error:
-            raise ConfigError(
-                f"{type(self).__name__} needs a story with a setting {error}: "
-                f"this one has {', '.join(story.settings)}"
-            ) from None
+        for name in self.controls:
+            if name not in story.settings:
+                raise ConfigError(
+                    f"{type(self).__name__} needs a story with a setting {name!r}: "
+                    f"this one has {', '.join(story.settings)}"
+                )
+        self._controls = {
+            name: _control(name, story.settings[name], allowed)
+            for name, allowed in self.controls.items()
+        }
         self._outcome = ipywidgets.HTML()
         self._trace = story.trace()
         self.stepper = Stepper(self._trace, rerun=story, panes=self.panes, lang=lang)
@@ -60,10 +63,6 @@ class StoryExplorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no
         self._tell()
 
     # What an explorer is made of.
-
-    def controls(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Give the controls by the setting that each changes, at its present value."""
-        raise NotImplementedError
 
     def outcome(self, trace: Trace) -> list[tuple[str, str]]:
         """Give what came of it: a name and a number each."""
@@ -80,24 +79,34 @@ class StoryExplorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no
         story = self._story.having(**settings)
         trace = story.trace()
         self._story, self._trace = story, trace
-        for name, control in self._controls.items():
-            control.unobserve(self._on_control, "value")
-            control.value = story.settings[name]
-            control.observe(self._on_control, "value")
+        self._set_controls()
         self.stepper.tell(story, trace)
         self._tell()
 
     def as_text(self) -> str:
-        """Tell the settings, what came of them, and what the stepper shows."""
-        settings = [f"{name} = {control.value}" for name, control in self._controls.items()]
+        """Tell the settings, and what came of them."""
+        settings = [f"{name} = {value}" for name, value in self._settings().items()]
         outcome = [f"{name}: {value}" for name, value in self.outcome(self._trace)]
         return "\n".join([*settings, "", *outcome])
+
+    def _settings(self) -> dict[str, Any]:
+        """Give the settings of the story shown, as far as they have controls."""
+        return {name: self._story.settings[name] for name in self.controls}
+
+    def _set_controls(self) -> None:
+        """Let the controls show the story's settings, without telling it again."""
+        for name, value in self._settings().items():
+            control = self._controls[name]
+            control.unobserve(self._on_control, "value")
+            control.value = value
+            control.observe(self._on_control, "value")
 
     def _on_control(self, change: Mapping[str, Any]) -> None:
         name = next(n for n, each in self._controls.items() if each is change["owner"])
         try:
             self.set(**{name: change["new"]})
         except KafkaError as error:
+            self._set_controls()
             self._tell(notice=str(error))
 
     def _tell(self, notice: str = "") -> None:
@@ -113,35 +122,24 @@ class StoryExplorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no
         )
 
     def __repr__(self) -> str:
-        settings = ", ".join(f"{name}={each.value}" for name, each in self._controls.items())
+        settings = ", ".join(f"{name}={value}" for name, value in self._settings().items())
         return f"{type(self).__name__}({settings})"
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
-        """Text for comparing, the live view, and a picture for places that run nothing."""
-        if os.environ.get(BOOK):
-            return self.stepper._repr_mimebundle_()[0] | {"text/plain": repr(self)}
-        data = super()._repr_mimebundle_(**kwargs) or {}
-        address = base64.b64encode(self.stepper.picture().encode()).decode()
-        image = tag("img", src=f"data:image/svg+xml;base64,{address}", alt=repr(self))
-        return {**data, "text/plain": repr(self), "text/html": image}
+    def _repr_mimebundle_(self, **kwargs: Any) -> Bundle:
+        live, stepper = super()._repr_mimebundle_(**kwargs), self.stepper
+        return bundle(self, live, picture=stepper.picture, said=repr(self), page=stepper._saved)
 
 
-def number(name: str, value: int, *, least: int, most: int, step: int = 1) -> Any:
-    """Make a slider that asks when it is let go."""
+def _control(name: str, value: Any, allowed: Sequence[str] | range) -> Any:
+    """Make a slider that asks when it is let go, or a list to choose from."""
+    if not isinstance(allowed, range):
+        return ipywidgets.Dropdown(options=list(allowed), value=value, description=name, **_STYLE)
     return ipywidgets.IntSlider(
         value,
-        min=min(least, value),
-        max=max(most, value),
-        step=step,
+        min=min(allowed[0], value),
+        max=max(allowed[-1], value),
+        step=allowed.step,
         description=name,
         continuous_update=False,
-        style=_WIDE,
-        layout=_LAYOUT,
-    )
-
-
-def choice(name: str, value: str, *, options: Sequence[str]) -> Any:
-    """Make a list to choose from."""
-    return ipywidgets.Dropdown(
-        options=list(options), value=value, description=name, style=_WIDE, layout=_LAYOUT
+        **_STYLE,
     )

@@ -1,10 +1,15 @@
-"""The members of one group: who each is, what it owns, and which of its requests is parked."""
+"""The members of one group: who each is, what it owns, and which of its requests is parked.
+
+Source: GroupCoordinator.completeAndScheduleNextHeartbeatExpiration, by its callers (1.0.2): which
+requests begin a session anew.
+"""
 
 from dataclasses import dataclass
 from typing import TypedDict
 
+from kafkalearn.records import TopicPartition
 from kafkalearn.trace import Event
-from kafkalearn.views.fold import Needs, mapping, number, text
+from kafkalearn.views.fold import Needs, failure, mapping, number, partitions, text
 
 NEEDS: Needs = {
     "member_joined": ("group_id", "member_id"),
@@ -23,7 +28,7 @@ PARKED = {"JoinGroup": "parked in JoinGroup", "SyncGroup": "parked in SyncGroup"
 _MEANS_REJOIN = ("REBALANCE_IN_PROGRESS", "UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION")
 _FAULTS = {"crash": "crashed", "freeze": "frozen", "cut_off": "cut off"}
 
-Partitions = tuple[tuple[str, int], ...]
+Partitions = tuple[TopicPartition, ...]
 
 
 class Row(TypedDict):
@@ -67,7 +72,7 @@ class Member:
 
 
 class Members:
-    """Follows the members of the group `group_id`; the group's own state is `group`'s."""
+    """Follows the members of the group `group_id`; `owns`: node -> what it was told and keeps."""
 
     def __init__(self, group_id: str | None) -> None:
         self.group_id = group_id
@@ -77,7 +82,7 @@ class Members:
         self.faults: dict[str, tuple[str, int | None]] = {}
         self._by_node: dict[str, Member] = {}
         self._joining = ""
-        self._owns: dict[str, Partitions] = {}
+        self.owns: dict[str, Partitions] = {}
         self._session_ms: dict[str, int] = {}
 
     def row(self, member: Member, *, rejoin: bool) -> Row:
@@ -97,7 +102,7 @@ class Members:
             "name": member.name,
             "leader": member.member_id == self.leader,
             "instance_id": member.instance_id,
-            "owns": self._owns.get(member.node, ()) if here else (),
+            "owns": self.owns.get(member.node, ()) if here else (),
             "heard_ms": member.heard_ms,
             "now": now,
             "session_ends_ms": ends_ms,
@@ -115,7 +120,7 @@ class Members:
             member.instance_id, member.left = text(event, "instance_id"), None
             member.heard_ms = member.alive_ms = event.time_ms
             self._by_node[member.node], self._joining = member, ""
-            self._owns.pop(member.node, None)
+            self.owns.pop(member.node, None)
 
     def on_member_removed(self, event: Event) -> None:
         """Keep whoever was dropped, with the reason."""
@@ -126,15 +131,15 @@ class Members:
     def on_assigned(self, event: Event) -> None:
         """Add to what the node owns."""
         if event.group_id == self.group_id:
-            owned = {*self._owns.get(event.node, ()), *partitions(event)}
-            self._owns[event.node] = tuple(sorted(owned))
+            owned = {*self.owns.get(event.node, ()), *partitions(event)}
+            self.owns[event.node] = tuple(sorted(owned))
 
     def on_revoked(self, event: Event) -> None:
         """Take from what the node owns."""
         if event.group_id == self.group_id:
             given_up = set(partitions(event))
-            owned = self._owns.get(event.node, ())
-            self._owns[event.node] = tuple(each for each in owned if each not in given_up)
+            owned = self.owns.get(event.node, ())
+            self.owns[event.node] = tuple(each for each in owned if each not in given_up)
 
     def on_send(self, event: Event) -> None:
         """Remember the session timeout that a member asks for."""
@@ -170,7 +175,7 @@ class Members:
             return
         if event.api == member.phase:
             well = "must sync" if event.api == "JoinGroup" else "in step"
-            member.phase = well if event.error in (None, "NONE") else "must rejoin"
+            member.phase = well if failure(event) is None else "must rejoin"
             member.alive_ms = event.time_ms
         elif event.error in _MEANS_REJOIN and member.phase != "JoinGroup":
             member.phase = "must rejoin"
@@ -184,14 +189,4 @@ class Members:
             self.faults[met] = _FAULTS[fault], None if for_ms is None else event.time_ms + for_ms
         elif fault == "restart":
             self.faults.pop(met, None)
-            self._owns.pop(met, None)
-
-
-def partitions(event: Event) -> Partitions:
-    """Read ``{"orders": [0, 1]}`` of a detail."""
-    return tuple(
-        (topic, each)
-        for topic, numbers in mapping(event, "partitions").items()
-        for each in (numbers if isinstance(numbers, list) else ())
-        if type(each) is int
-    )
+            self.owns.pop(met, None)

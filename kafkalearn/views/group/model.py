@@ -1,16 +1,14 @@
 """One group as its coordinator sees it: its state, for whom it waits, and each member."""
 
-from collections.abc import Collection
 from itertools import islice, pairwise
 from typing import Literal, TypedDict
 
 from kafkalearn.trace import Event, Trace
-from kafkalearn.trace.text import columns, padded
-from kafkalearn.views.fold import Needs, fold, text, texts
+from kafkalearn.views.fold import SYNC_STATES, Needs, default_group, fold, text, texts
 from kafkalearn.views.group import members as group_members
 from kafkalearn.views.group.members import PENDING, Member, Members, Row
-from kafkalearn.views.language import Say
-from kafkalearn.views.wording import shown
+from kafkalearn.views.language import Say, term
+from kafkalearn.views.wording import aligned, shown
 
 NEEDS: Needs = {
     "group_state": ("group_id",),
@@ -19,12 +17,10 @@ NEEDS: Needs = {
 }
 ESSENTIAL = ("group_state",)
 LIMIT = 24
-SYNC_STATES = ("AwaitingSync", "CompletingRebalance")
 _SENTENCES = {
     "Empty": "it has no members",
     "PreparingRebalance": "every member has joined",
-    "AwaitingSync": "the leader's assignment has come",
-    "CompletingRebalance": "the leader's assignment has come",
+    **dict.fromkeys(SYNC_STATES, "the leader's assignment has come"),
     "Stable": "the assignment holds",
     "Dead": "its coordinator has given it up",
     "coordinator": "its coordinator {} does not answer",
@@ -33,7 +29,6 @@ _SENTENCES = {
     "sync": "waits for SyncGroup of its leader {}",
     "life": "waits for a sign of life of {}",
 }
-_NAMING = ("group_state", "group_loaded", "member_joined", "assigned", "revoked")
 
 Waits = Literal["join", "more", "sync", "life", "coordinator"]
 
@@ -66,17 +61,11 @@ class Frame(State):
     more: int
 
 
-def groups(trace: Trace) -> list[str]:
-    """Name the groups that have members, in the order in which they come."""
-    named = (each.group_id for each in trace.where(kind=_NAMING))
-    return [name for name in dict.fromkeys(named) if name is not None]
-
-
 def frames(
     trace: Trace, window: range | None = None, *, group_id: str | None = None
 ) -> list[Frame]:
-    """Follow one group, by default the first that the trace names."""
-    group_id = next(iter(groups(trace)), None) if group_id is None else group_id
+    """Follow one group, by default `default_group`."""
+    group_id = default_group(trace) if group_id is None else group_id
     states = trace.where(kind=("group_state", "group_loaded"), group_id=group_id)
     return fold(trace, _Group(group_id, states), window=window)
 
@@ -89,7 +78,7 @@ def title(frame: Frame, say: Say) -> str:
     if frame["generation"] is not None:
         parts.append(f"generation {frame['generation']}")
     if frame["coordinator"] is not None:
-        parts.append(f"coordinator {shown(frame['coordinator'])}")
+        parts.append(f"{say('coordinator')} {shown(frame['coordinator'])}")
     return " · ".join(parts)
 
 
@@ -107,7 +96,7 @@ def sentence(frame: Frame, say: Say) -> str:
 def remark(row: Row, say: Say) -> str:
     """Say why a member was removed, or under which name it is static."""
     if row["reason"]:
-        return shown(row["reason"], 60)
+        return say(*term(row["reason"], 60))
     return say("static: {}", shown(row["instance_id"])) if row["instance_id"] else ""
 
 
@@ -131,20 +120,6 @@ def as_text(frame: Frame, say: Say) -> str:
     return "\n".join(lines)
 
 
-def aligned(rows: list[list[str]], *, right: Collection[int] = ()) -> list[str]:
-    """Fill the cells of a table up to equal widths; columns in `right` are filled at the left."""
-    count = max(map(len, rows))
-    full = [row + [""] * (count - len(row)) for row in rows]
-    widths = [max(columns(row[place]) for row in full) for place in range(count)]
-    return [
-        "  ".join(
-            " " * (width - columns(cell)) + cell if place in right else padded(cell, width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in full
-    ]
-
-
 class _Group(Members):
     needs = NEEDS
 
@@ -155,13 +130,12 @@ class _Group(Members):
         self._sync_name = SYNC_STATES[any(text(each, "to") == SYNC_STATES[1] for each in states)]
         self._state: State = dict.fromkeys(State.__annotations__)  # type: ignore[assignment]
         self._state["state"] = text(states[0], "from") if len(states) else None
-        self._frame: Frame | None = None
 
     def frame(self) -> Frame:
         waits, names = self._waits()
         rejoin = self._state["state"] == "PreparingRebalance"
         rows = islice(self.members.values(), LIMIT)
-        frame: Frame = {
+        return {
             **self._state,
             "group_id": self.group_id,
             "sync_name": self._sync_name,
@@ -170,10 +144,6 @@ class _Group(Members):
             "members": [self.row(each, rejoin=rejoin) for each in rows],
             "more": max(0, len(self.members) - LIMIT),
         }
-        if frame != self._frame:
-            self._frame = frame
-            return frame
-        return self._frame
 
     def _waits(self) -> tuple[Waits | None, list[str]]:
         state, present = self._state["state"], [m for m in self.members.values() if not m.left]

@@ -4,9 +4,9 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TypedDict
 
-from kafkalearn.views.language import Say
+from kafkalearn.views.language import Say, Saying
 from kafkalearn.views.logs.partition_log import CELL_KINDS, PartitionLog
-from kafkalearn.views.logs.partition_verdict import Saying, judge
+from kafkalearn.views.logs.partition_verdict import judge
 from kafkalearn.views.logs.spans import told
 
 _RUNS = 6

@@ -3,16 +3,14 @@
 It follows one group. What a consumer processed that is of no group, or of another, does not count.
 """
 
-from collections.abc import Iterator
 from typing import TypedDict
 
 from kafkalearn.trace import Event, Trace
-from kafkalearn.trace.text import columns, padded
-from kafkalearn.views.fold import Needs, fold, mapping, number, text
+from kafkalearn.views.fold import Needs, default_group, failure, fold, number, partitions, text
 from kafkalearn.views.language import Say
 from kafkalearn.views.logs.log_row import Row, in_words, row_of, sentence
 from kafkalearn.views.logs.partition_log import PartitionLog
-from kafkalearn.views.wording import shown
+from kafkalearn.views.wording import aligned, shown
 
 _PARTITION = ("topic", "partition")
 _OFFSET = (*_PARTITION, "offset")
@@ -50,10 +48,8 @@ class Frame(TypedDict):
 def frames(
     trace: Trace, window: range | None = None, *, group_id: str | None = None
 ) -> list[Frame]:
-    """Follow the logs as `group_id` sees them, by default the first group of the trace."""
-    if group_id is None:
-        named = (event.group_id for event in trace if event.group_id is not None)
-        group_id = next(named, None)
+    """Follow the logs as `group_id` sees them, by default `default_group`."""
+    group_id = default_group(trace) if group_id is None else group_id
     known = {kind for kind in _DECISIVE if len(trace.where(kind=kind))}
     return fold(trace, _Logs(group_id, known), window=window)
 
@@ -67,13 +63,15 @@ def title(frame: Frame, say: Say) -> str:
 
 def as_text(frame: Frame, say: Say) -> str:
     """Tell each partition in a line."""
-    names = [f"{shown(row['topic'])}-{row['partition']}" for row in frame["rows"]]
-    width = max(map(columns, names), default=0)
-    lines = [
-        f"{padded(name, width)}  {in_words(row, say)}. {sentence(row, say)}"
-        for name, row in zip(names, frame["rows"], strict=True)
+    rows = [
+        [
+            f"{shown(each['topic'])}-{each['partition']}",
+            f"{in_words(each, say)}. {sentence(each, say)}",
+        ]
+        for each in frame["rows"]
     ]
-    return "\n".join([title(frame, say), *(lines or [say("no partitions")]), *notes(frame, say)])
+    lines = aligned(rows) or [say("no partitions")]
+    return "\n".join([title(frame, say), *lines, *notes(frame, say)])
 
 
 def notes(frame: Frame, say: Say) -> list[str]:
@@ -94,21 +92,18 @@ class _Logs:
         self._groups: dict[str, str | None] = {}  # of each consumer, as its latest poll said
         self._logs: dict[tuple[str, int], PartitionLog] = {}
         self._rows: dict[tuple[str, int], Row] = {}
-        self._frame: Frame | None = None
 
     def frame(self) -> Frame:
-        if self._frame is None:
-            chosen = sorted(self._logs)
-            for place in chosen[:MAX_ROWS]:
-                if place not in self._rows:
-                    self._rows[place] = row_of(*place, log=self._logs[place])
-            self._frame = {
-                "group_id": self._group_id,
-                "rows": [self._rows[place] for place in chosen[:MAX_ROWS]],
-                "more": max(0, len(chosen) - MAX_ROWS),
-                "told": "processed" in self._known or "records_returned" not in self._known,
-            }
-        return self._frame
+        chosen = sorted(self._logs)[:MAX_ROWS]
+        for place in chosen:
+            if place not in self._rows:
+                self._rows[place] = row_of(*place, log=self._logs[place])
+        return {
+            "group_id": self._group_id,
+            "rows": [self._rows[place] for place in chosen],
+            "more": len(self._logs) - len(chosen),
+            "told": "processed" in self._known or "records_returned" not in self._known,
+        }
 
     def _log(self, event: Event) -> PartitionLog:
         return self._at(event.topic or "", event.partition or 0)  # both are there: see NEEDS
@@ -118,7 +113,6 @@ class _Logs:
         place = topic, partition
         if topic.startswith("__"):
             return PartitionLog(processing_is_told=False)
-        self._frame = None
         self._rows.pop(place, None)
         if place not in self._logs:
             self._logs[place] = PartitionLog(processing_is_told="processed" in self._known)
@@ -141,7 +135,6 @@ class _Logs:
             for partition in range(min(number(event, "count") or 0, _MAX_KNOWN)):
                 self._at(topic, partition)
             return
-        self._frame = None
         for place in [each for each in self._logs if each[0] == topic]:
             del self._logs[place]
             self._rows.pop(place, None)
@@ -154,12 +147,12 @@ class _Logs:
         self._groups[event.node] = event.group_id
 
     def on_assigned(self, event: Event) -> None:
-        for topic, partition in _partitions(event):
+        for place in partitions(event):
             if self._is_ours(event):
-                self._at(topic, partition).assign(event.node)
+                self._at(*place).assign(event.node)
 
     def on_revoked(self, event: Event) -> None:
-        for place in _partitions(event):
+        for place in partitions(event):
             if place in self._logs and event.node in self._logs[place].readers:
                 self._at(*place).drop(event.node, "gave up")
 
@@ -200,8 +193,8 @@ class _Logs:
     def on_commit(self, event: Event) -> None:
         if event.group_id not in (None, self._group_id) or not self._is_ours(event):
             return
-        if event.error not in (None, "NONE"):
-            self._log(event).refuse(event.node, event.offset or 0, error=event.error or "")
+        if error := failure(event):
+            self._log(event).refuse(event.node, event.offset or 0, error=error)
         elif "offset_stored" not in self._known:
             self._log(event).commit(event.offset or 0)
 
@@ -212,10 +205,3 @@ class _Logs:
     def on_offset_expired(self, event: Event) -> None:
         if event.group_id in (None, self._group_id):
             self._log(event).forget_committed()
-
-
-def _partitions(event: Event) -> Iterator[tuple[str, int]]:
-    for topic, numbers in mapping(event, "partitions").items():
-        for each in numbers if isinstance(numbers, list) else ():
-            if type(each) is int:
-                yield topic, each

@@ -37,7 +37,7 @@ class PartitionLog:
     """
 
     def __init__(self, *, processing_is_told: bool) -> None:
-        self._known = self._deleted = False
+        self._known = False
         self.first = self.begin = self.end = 0
         self.since: int | None = None
         self.entered: int | None = None

@@ -1,13 +1,10 @@
 """The one thing that matters about a partition's log: what is lost, at stake, or waits."""
 
-from typing import Any
-
+from kafkalearn.views.language import Saying
 from kafkalearn.views.logs.partition_log import PartitionLog
 from kafkalearn.views.logs.spans import Spans, clip, size, told
 from kafkalearn.views.wording import shown
 
-Saying = tuple[Any, ...]
-"""An English text, then its values."""
 Verdict = tuple[str, list[Saying]]
 """A tone, then a cause and perhaps its effect."""
 

@@ -5,12 +5,11 @@ more for its arrival if that comes late. Notes stand between: what a node does, 
 Places count from the window's first event; words are `phrases`.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from itertools import accumulate, islice
 from typing import Any, TypedDict
 
 from kafkalearn.trace import Event, Trace
-from kafkalearn.trace.text import columns, padded
 from kafkalearn.views.fold import mapping
 from kafkalearn.views.language import Say
 from kafkalearn.views.messages.labels import Names
@@ -18,7 +17,7 @@ from kafkalearn.views.messages.lanes import Span, lanes_of
 from kafkalearn.views.messages.notes import Notes
 from kafkalearn.views.messages.phrases import told
 from kafkalearn.views.messages.rows import Row, Rows, pair_of
-from kafkalearn.views.wording import shown
+from kafkalearn.views.wording import aligned, shown
 
 _COLUMNS = ("group_id", "member_id", "generation", "error")
 _MESSAGES = ("send", "receive", "respond", "response", "dropped")
@@ -43,25 +42,16 @@ class Diagram(TypedDict):
     spans: list[Span]
 
 
-def diagram(
-    trace: Trace, window: range | None = None, *, nodes: Collection[str] | None = None
-) -> Diagram:
-    """Lay out the messages and notes of `window`; nodes: only what these take part in."""
+def diagram(trace: Trace, window: range | None = None) -> Diagram:
+    """Lay out the messages and notes of `window`."""
     window = range(len(trace)) if window is None else window
     before = trace[: window.start]
     events = list(trace[window.start : window.stop])
-    kept = [
-        nodes is None or event.node in nodes or event.peer in nodes or event.kind == "group_state"
-        for event in events
-    ]
-    lanes = lanes_of([event for event, keep in zip(events, kept, strict=True) if keep])
+    lanes = lanes_of(events)
     groups = {event.group_id for event in events if event.kind == "group_state"}
     notes = Notes(_names(trace), several_groups=len(groups) > 1)
     rows = Rows(lanes, notes, before=before)
-    places = [
-        rows.take(place, event) if keep else None
-        for place, (event, keep) in enumerate(zip(events, kept, strict=True))
-    ]
+    places = [rows.take(place, event) for place, event in enumerate(events)]
     coordinators = {event.node for event in events if event.kind == "group_state"}
     return {
         "lanes": lanes.names,
@@ -99,10 +89,7 @@ def as_text(diagram: Diagram, say: Say) -> str:
             label = [*row["label"], *([owned] if owned else []), *row["aside"]]
             who = names[row["lane"]]
         lines.append((f"{row['time_ms']:,} ms", who, told(label, say)))
-    wide = [max((columns(line[at]) for line in lines), default=0) for at in (0, 1)]
-    return "\n".join(
-        f"{when:>{wide[0]}}  {padded(who, wide[1])}  {what}" for when, who, what in lines
-    ) or say("nothing")
+    return "\n".join(aligned(lines, right=[0])) or say("nothing")
 
 
 def reaches(diagram: Diagram) -> list[int]:

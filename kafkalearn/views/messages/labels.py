@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from kafkalearn.trace import Event
-from kafkalearn.views.fold import mapping
+from kafkalearn.views.fold import failure, mapping
 from kafkalearn.views.messages.phrases import LISTED, Phrase, counted, listed, ranges
 from kafkalearn.views.wording import shown
 
@@ -31,11 +31,6 @@ def answer_label(event: Event, names: Names) -> list[Phrase]:
         return [shown(error, 40)]
     told = _ANSWERS.get(event.api or "", _named)(event, mapping(event, "fields"), names)
     return told or [event.error or shown(event.api or "?")]
-
-
-def failure(event: Event) -> str | None:
-    """Give the name of an event's error; NONE is none."""
-    return None if event.error == "NONE" else event.error
 
 
 def fetched(event: Event) -> int | None:

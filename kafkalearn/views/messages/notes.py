@@ -3,10 +3,11 @@
 from collections.abc import Callable
 
 from kafkalearn.trace import Event
-from kafkalearn.views.fold import mapping, number, text, texts
+from kafkalearn.views.fold import SYNC_STATES, number, partitions, text, texts
+from kafkalearn.views.language import term
 from kafkalearn.views.messages.labels import Names, member_name
 from kafkalearn.views.messages.phrases import Phrase, counted, listed
-from kafkalearn.views.messages.runs import MOST_CHIPS, SAID, VERBS, Note, Run, Tone, empty
+from kafkalearn.views.messages.runs import MOST_CHIPS, VERBS, Note, Run, Tone, empty
 from kafkalearn.views.wording import shown
 
 
@@ -56,7 +57,7 @@ class Notes:
         self._pills[event.group_id] = event.time_ms, note
         if to == "PreparingRebalance":
             note["aside"] = self._who_waits(members, texts(event, "waiting_join"))
-        elif to in _SYNCING and (leader := text(event, "leader")):
+        elif to in SYNC_STATES and (leader := text(event, "leader")):
             note["aside"] = [["waits for the leader {} to assign", self._name(leader)]]
 
     def _who_waits(self, members: list[str], joined: list[str]) -> list[Phrase]:
@@ -80,7 +81,7 @@ def _at(event: Event) -> str:
 
 def _reason(event: Event, limit: int = 44) -> list[Phrase]:
     reason = text(event, "reason")
-    return [shown(reason, limit)] if reason else []
+    return [term(reason, limit)] if reason else []
 
 
 def _poll(note: Note, event: Event, names: Names) -> None:
@@ -95,12 +96,7 @@ def _poll(note: Note, event: Event, names: Names) -> None:
 
 def _partitions(note: Note, event: Event, names: Names) -> None:
     """A member is given partitions, or gives them up."""
-    owned = [
-        [topic, each]
-        for topic, numbers in mapping(event, "partitions").items()
-        for each in (numbers if isinstance(numbers, list) else [])
-        if type(each) is int
-    ]
+    owned = list(map(list, partitions(event)))
     tone: Tone
     if event.kind == "assigned":
         verb, tone = "is given" if owned else "is given nothing", "ok"
@@ -129,7 +125,7 @@ def _member(note: Note, event: Event, names: Names) -> None:
 def _fault(note: Note, event: Event, names: Names) -> None:
     fault, detail = text(event, "fault") or "?", event.detail or {}
     spans = (detail.get("for_ms"), detail.get("by_ms"))
-    label: list[Phrase] = [[fault] if fault in SAID else shown(fault)]
+    label: list[Phrase] = [term(fault)]
     label += [shown(each, 40) for each in (event.api, event.error, event.peer) if each]
     label += [f"{span:,} ms" for span in spans if type(span) is int]
     note |= {"form": "loud", "tone": "bad", "label": label}
@@ -151,16 +147,15 @@ def _other(note: Note, event: Event, names: Names) -> None:
         note |= {"label": [["the log begins at {}", _at(event)], *_reason(event)], "tone": "wait"}
     elif event.kind == "topic_changed":
         change, count = text(event, "change") or "?", number(event, "count")
-        note["label"] = [shown(event.topic or "?"), [change] if change in SAID else shown(change)]
+        note["label"] = [shown(event.topic or "?"), term(change)]
         note["label"] += [] if count is None else [counted(count, "partition")]
     elif previous := text(event, "previous"):
         note["label"] = [["leads {} after {}", _of(event), shown(previous)]]
 
 
-_SYNCING = ("AwaitingSync", "CompletingRebalance")
 _STATES: dict[str, Tone] = {
     "PreparingRebalance": "wait",
-    **dict.fromkeys(_SYNCING, "wait"),
+    **dict.fromkeys(SYNC_STATES, "wait"),
     "Stable": "ok",
 }
 _TELL: dict[str, Callable[[Note, Event, Names], None]] = {

@@ -1,16 +1,14 @@
 """Words that a model gives without a language: phrases, in a row.
 
-A phrase is a text that stands as it is, such as a name or a term of Kafka, or a list: a text of
-`Say` and its values.
+A phrase is a text that stands as it is, such as a name or a term of Kafka, or a `Saying`.
 """
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import Any
 
-from kafkalearn.views.language import Say
+from kafkalearn.views.language import Say, Saying
 
-Phrase = str | list[Any]
+Phrase = str | Saying
 LISTED = 3  # of a longer list the first ones are named, and the rest is counted
 _NOUNS = {
     "record": ("1 record", "{} records"),

@@ -3,7 +3,8 @@
 from typing import Any, Literal, TypedDict
 
 from kafkalearn.trace import Event, Trace
-from kafkalearn.views.messages.labels import answer_label, failure, fetched, request_label
+from kafkalearn.views.fold import failure
+from kafkalearn.views.messages.labels import answer_label, fetched, request_label
 from kafkalearn.views.messages.lanes import Lanes, NodeStates
 from kafkalearn.views.messages.notes import KINDS, Notes
 from kafkalearn.views.messages.phrases import Phrase

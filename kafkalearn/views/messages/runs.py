@@ -3,8 +3,8 @@
 from typing import Any, Literal, TypedDict
 
 from kafkalearn.trace import Event
-from kafkalearn.views.fold import number, text
-from kafkalearn.views.messages.labels import failure
+from kafkalearn.views.fold import failure, number, text
+from kafkalearn.views.language import is_term
 from kafkalearn.views.messages.phrases import Phrase, listed
 from kafkalearn.views.wording import shown
 
@@ -18,10 +18,6 @@ VERBS = {
     "position": "reads on at {}",
 }
 _MOMENTS = ("commit", "position")  # an offset, not offsets from one to another
-SAID = {
-    *("sync", "async", "auto", "committed", "reset", "created", "deleted", "partitions_added"),
-    *("crash", "restart", "freeze", "cut_off", "drop", "delay", "answer_with_error"),
-}
 
 
 class Note(TypedDict):
@@ -99,7 +95,7 @@ class Run:
         elif event.kind == "position" and (event.detail or {}).get("paused") is True:
             verb = "pauses {}"
         why = text(event, "mode") or text(event, "reason")
-        self.note["label"] = [[verb, first], *more, *([[why]] if why in SAID else [])]
+        self.note["label"] = [[verb, first], *more, *([[why]] if is_term(why) else [])]
         self.note["tone"] = "bad" if error else "ok" if event.kind == "commit" else "soft"
 
 

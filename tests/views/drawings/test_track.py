@@ -6,7 +6,7 @@ import pytest
 
 from kafkalearn import scenarios
 from kafkalearn.trace import Trace
-from kafkalearn.views.drawings.track import routine, stops, track
+from kafkalearn.views.drawings.track import stops, track
 from kafkalearn.views.language import Say
 
 
@@ -26,35 +26,29 @@ def marks(picture):
 
 
 def test_stops_are_what_buttons_jump_to(trace):
-    """Rebalances where they begin, errors where they are answered, faults, records, messages."""
+    """Rebalances where they begin, errors where they are answered, faults."""
     found = stops(trace)
     assert [trace[k].detail["to"] for k in found["rebalance"]] == ["PreparingRebalance"] * 3
     assert [trace[k].error for k in found["error"]] == ["REBALANCE_IN_PROGRESS"] * 2
     assert found["error"] == [
         e.seq for e in trace if e.kind in ("respond", "commit") and e.error not in (None, "NONE")
     ]
-    assert {trace[k].kind for k in found["message"]} == {"send", "respond"}
     assert found["fault"] == []
     crash = stops(scenarios.consumer_dies())
     assert len(crash["fault"]) == 1
 
 
 def test_what_is_one_thing_is_one_stop():
-    """Partitions that are committed together, or returned by one poll, are jumped to once."""
+    """Partitions that are committed together are jumped to once."""
     trace = Trace("both")
-    for partition in (0, 1):
-        trace.record("records_returned", 1, "c1", topic="t", partition=partition, offset=0)
-        trace.record("position", 1, "c1", topic="t", partition=partition, offset=1)
     for time in (2, 2, 3):
         trace.record("commit", time, "c1", topic="t", partition=0, offset=1)
     trace.record("commit", 3, "c1", topic="t", partition=0, offset=1, error="X")
     assert stops(trace) == {
         "rebalance": [],
-        "commit": [4, 6],
-        "error": [7],
+        "commit": [0, 2],
+        "error": [3],
         "fault": [],
-        "records": [0],
-        "message": [],
     }
 
 
@@ -96,11 +90,3 @@ def test_an_empty_trace_has_an_empty_strip():
     """Nothing happened: a rail, and nothing to jump to."""
     assert marks(track(Trace("empty"), None, say=Say())) == []
     assert set(map(tuple, stops(Trace("empty")).values())) == {()}
-    assert routine(Trace("empty")) == []
-
-
-def test_routine_is_that_of_the_messages(trace):
-    """Heartbeats that say nothing are among it, an error is not."""
-    places = routine(trace)
-    assert {"Heartbeat", "Fetch"} <= {trace[k].api for k in places}
-    assert {trace[k].error for k in places} <= {None, "NONE"}

@@ -1,17 +1,14 @@
-"""The explorer's page as HTML. Every control carries the message that the browser sends back.
+"""The AssignmentExplorer's page as HTML."""
 
-`data-send` is that message; `data-key` finds the control again after a redraw, `data-next` names
-what gets the focus if it is gone; `data-hotkey` is a key that works from anywhere in the page.
-See draws_in_python.js.
-"""
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from html import escape
 
 from kafkalearn.views.assignment import Frame, frames
 from kafkalearn.views.drawings.matrix import key, panel
-from kafkalearn.views.explorers.explored_group import MAX_PARTITIONS, ExploredGroup
+from kafkalearn.views.explorers.controls import button, choice, framed
+from kafkalearn.views.explorers.explored_group import ExploredGroup
 from kafkalearn.views.explorers.history import History
+from kafkalearn.views.explorers.model import MAX_PARTITIONS
 from kafkalearn.views.explorers.scene import ALL, Scene
 from kafkalearn.views.wording import listed, plural, shown, tag
 
@@ -20,20 +17,16 @@ _REASONS_SHOWN = 9
 
 def page(scene: Scene, notice: str) -> str:
     """Draw everything; `notice` says what was refused, if anything was."""
-    choice = _choice(scene) + _button("start over", "start_over", class_="kl-quiet")
     if scene.chosen == ALL:
         panels = "".join(map(_panel, scene.histories.values()))
     else:
-        panels = _one(scene.histories[scene.chosen], scene.step)
+        panels = _one(scene.histories[scene.chosen], scene.reason)
     parts = [
-        tag("p", _stressed(scene.sentence(), scene.group.change), class_="kl-sentence"),
-        tag("p", escape(notice), class_="kl-notice") if notice else "",
-        tag("div", choice, class_="kl-bar"),
-        tag("div", _grid(scene.group) + key(), class_="kl-setting"),
+        tag("div", _choice(scene), class_="kl-tools"),
+        tag("div", _grid(scene) + key(), class_="kl-setting"),
         tag("div", panels, class_="kl-panels"),
     ]
-    about = {"role": "group", "aria_label": "Assignment explorer"}
-    return tag("div", "".join(parts), class_="kl kl-explorer", **about)
+    return framed("Assignment", parts, said=_stressed(scene.said(), scene.change), notice=notice)
 
 
 def _stressed(sentence: str, change: str) -> str:
@@ -43,39 +36,12 @@ def _stressed(sentence: str, change: str) -> str:
     return tag("b", escape(change)) + escape(sentence.removeprefix(change))
 
 
-def _button(
-    text: str,
-    action: str,
-    *,
-    send: Mapping[str, object] | None = None,
-    off: bool = False,
-    **attributes: object,
-) -> str:
-    """Make a button; `send` has the message's values; `off` leaves it in reach of the keyboard."""
-    known = {"data_key": action, "aria_disabled": "true" if off else None, **attributes}
-    return tag(
-        "button", escape(text), type="button", data_send={"action": action, **(send or {})}, **known
-    )
-
-
 def _choice(scene: Scene) -> str:
-    """Radio buttons, so that the arrow keys choose; a single assignor needs no choice."""
-    names = list(scene.group.histories)
-    if len(names) == 1:
-        return ""
-    labels = [tag("legend", "Assignor")]
-    for name in [*names, ALL]:
-        radio = tag(
-            "input",
-            type="radio",
-            name="assignor",
-            checked=name == scene.chosen,
-            data_key=["choose", name],
-            data_send={"action": "choose", "name": name},
-        )
-        text = "all side by side" if name == ALL else shown(name, 30)
-        labels.append(tag("label", radio + tag("span", escape(text))))
-    return tag("fieldset", "".join(labels), class_="kl-choice")
+    names = {name: name for name in scene.histories}
+    if len(names) > 1:
+        names[ALL] = "all side by side"
+    start = button("start over", "start_over", class_="kl-quiet")
+    return choice("Assignor", names, chosen=scene.chosen) + start
 
 
 def _grid(group: ExploredGroup) -> str:
@@ -83,18 +49,19 @@ def _grid(group: ExploredGroup) -> str:
     heads = [tag("th", _head(topic, "topic"), scope="col") for topic in group.topics]
     sizes = [tag("td", _size(topic, count)) for topic, count in group.topics.items()]
     rows = [
-        tag("td") + "".join(heads) + tag("td", _button("+ topic", "add_topic"), rowspan=2),
+        tag("td") + "".join(heads) + tag("td", button("+ topic", "add_topic"), rowspan=2),
         tag("th", "partitions", scope="row", class_="kl-unit") + "".join(sizes),
         *(_member_row(group, member) for member in group.members),
-        tag("td", _button("+ member", "add_member"), colspan=len(heads) + 2),
+        tag("td", button("+ member", "add_member"), colspan=len(heads) + 2),
     ]
-    caption = tag("caption", "Who subscribes to what, and how many partitions there are")
+    about = "Who subscribes to what, and how many partitions there are"
+    caption = tag("caption", about, class_="kl-aloud")
     return tag("table", caption + "".join(tag("tr", row) for row in rows), class_="kl-group")
 
 
 def _head(name: str, what: str) -> str:
     """Name a member or topic, with the button that removes it."""
-    remove = _button(
+    remove = button(
         "×",
         f"remove_{what}",
         send={"name": name},
@@ -144,7 +111,7 @@ def _panel(history: History) -> str:
     body = panel(frame, name, failure=history.failure) + _waiting(frame)
     if history.steps:
         reasons = plural(len(history.steps), "reason")
-        body += _button(
+        body += button(
             f"why? {reasons}",
             "choose",
             send={"name": name, "step": 1},
@@ -188,25 +155,23 @@ def _waiting(frame: Frame) -> str:
         givers = [plural(len(givers), "member")]
     wait = "waits" if len(waiting) == 1 else "wait"
     said = f"{plural(len(waiting), 'partition')} {wait} for {listed(givers)}."
-    button = _button(
-        "follow-up rebalance", "rebalance", class_="kl-primary", data_next="start_over"
-    )
-    return tag("p", tag("span", escape(said)) + button, class_="kl-waits")
+    made = button("follow-up rebalance", "rebalance", class_="kl-primary", data_next="start_over")
+    return tag("p", tag("span", escape(said)) + made, class_="kl-held")
 
 
 def _controls(step: int, reasons: int) -> str:
     """Previous and next reason; the arrow keys do the same from anywhere."""
     following = "next reason →" if step else "step through the reasons →"
     parts = [
-        _button("← previous", "previous_step", off=step == 0, data_hotkey="ArrowLeft"),
-        _button(
+        button("← previous", "previous_step", off=step == 0, data_hotkey="ArrowLeft"),
+        button(
             following,
             "next_step",
             off=step == reasons,
             class_="kl-primary",
             data_hotkey="ArrowRight",
         ),
-        _button("show the result", "step", send={"k": 0}, off=step == 0),
+        button("show the result", "step", send={"k": 0}, off=step == 0),
     ]
     at = f"reason {step} of {reasons}" if step else plural(reasons, "reason")
     return tag("div", "".join(parts) + tag("span", at, class_="kl-at"), class_="kl-steps")
@@ -222,11 +187,11 @@ def _listed(history: History, step: int) -> Iterator[str]:
     items = []
     for number, each in enumerate(window, start=start + 1):
         now = number == step
-        button = _button(
+        made = button(
             shown(each.sentence, 1000), "step", send={"k": number}, data_key=["step", number]
         )
         kind = "kl-now" if now else "kl-later" if step and number > step else None
-        items.append(tag("li", button, class_=kind, aria_current="step" if now else None))
+        items.append(tag("li", made, class_=kind, aria_current="step" if now else None))
     yield tag("ol", "".join(items), start=start + 1)
     if rest := len(steps) - start - len(window):
         yield tag("p", f"{rest} more", class_="kl-more")
