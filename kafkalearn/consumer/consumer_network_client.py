@@ -68,7 +68,7 @@ class ConsumerNetworkClient:
     """Sends when polled, and completes futures when polled.
 
     Times to wait are virtual ms; NEVER_MS waits for ever.
-    least_loaded_node, has_ready_nodes, connection_failed: see NetworkClient.
+    least_loaded_node, has_ready_nodes, connection_failed, connection_delay: see NetworkClient.
     """
 
     def __init__(
@@ -90,6 +90,7 @@ class ConsumerNetworkClient:
         self.least_loaded_node = client.least_loaded_node
         self.has_ready_nodes = client.has_ready_nodes
         self.connection_failed = client.connection_failed
+        self.connection_delay = client.connection_delay
         self._wakeup = False
         self._wakeup_disabled = False
 

@@ -1,6 +1,7 @@
 """Where a consumer reads: positions, committed offsets, pausing, and what the logs hold.
 
-Source: documents 003 and 004; org.apache.kafka.clients.consumer.KafkaConsumer (1.0.2).
+Source: documents 003 and 004; org.apache.kafka.clients.consumer.KafkaConsumer (1.0.2; 2.0.0
+where what is asked for is waited for by later calls).
 """
 
 from collections.abc import Iterable, Mapping
@@ -51,6 +52,8 @@ class ConsumerPositions(ConsumerBase):
             deadline_ms = self.context.now_ms + self.api_timeout_ms(NEVER_MS)
             while (position := self.subscriptions.position(wanted)) is None:
                 self.update_fetch_positions([wanted], deadline_ms - self.context.now_ms)
+                if self.context.profile.poll_timeout_bounds_join:
+                    self.client.poll(max(0, deadline_ms - self.context.now_ms))
                 if self.context.now_ms >= deadline_ms:
                     raise KafkaTimeoutError(f"the position of {wanted} was not found in time")
             return position
@@ -119,18 +122,37 @@ class ConsumerPositions(ConsumerBase):
                 for each in wanted
             }
 
-    def update_fetch_positions(self, partitions: Partitions, timeout_ms: int = NEVER_MS) -> None:
+    def update_fetch_positions(self, partitions: Partitions, timeout_ms: int = NEVER_MS) -> bool:
         """Give these a position: pending resets first, then committed offsets, then the default.
 
-        NoOffsetForPartitionError; nothing happens for those that cannot be found in time.
+        From 2.0 on give all one: committed offsets first, False if they do not come in time; and
+        resets are only begun. NoOffsetForPartitionError.
         """
-        deadline_ms = self.context.now_ms + timeout_ms
+        if self.context.profile.poll_timeout_bounds_join:
+            return self._begin_at_committed_or_reset(timeout_ms)
         wanted = list(partitions)
-        self.fetcher.reset_offsets_if_needed(wanted, timeout_ms)
+        self.fetcher.reset_offsets_if_needed(wanted)
         if not self.subscriptions.has_all_fetch_positions(wanted):
-            left_ms = deadline_ms - self.context.now_ms
-            if self.coordinator.refresh_committed_offsets_if_needed(left_ms):
-                self.fetcher.update_fetch_positions(wanted, deadline_ms - self.context.now_ms)
+            self.coordinator.refresh_committed_offsets_if_needed()
+            self.fetcher.update_fetch_positions(wanted)
+        return True
+
+    def _begin_at_committed_or_reset(self, timeout_ms: int) -> bool:
+        subscriptions = self.subscriptions
+        missing = [
+            each
+            for each in subscriptions.missing_fetch_positions()
+            if not subscriptions.is_offset_reset_needed(each)
+        ]
+        if missing and self.config.group_id:
+            committed = self.coordinator.fetch_committed_offsets(missing, timeout_ms)
+            if committed is None:
+                return False
+            for each, offset in committed.items():
+                subscriptions.seek(each, offset.offset, reason="committed")
+            missing = [each for each in missing if each not in committed]
+        self.fetcher.reset_offsets_async(missing)
+        return True
 
     def _reset(self, partitions: Partitions, strategy: OffsetResetStrategy) -> None:
         with self._exclusive:

@@ -136,19 +136,17 @@ class KafkaConsumer(ConsumerPositions):
             return {}
         if not self.subscriptions.has_all_fetch_positions():
             missing = self.subscriptions.missing_fetch_positions()
-            try:
-                left_ms = deadline_ms - loop.now_ms
-                if context.profile.poll_timeout_bounds_join:
-                    left_ms = min(left_ms, timeout_ms)  # a reset does not hold up a poll (2.0)
-                self.update_fetch_positions(missing, max(0, left_ms))
-            except KafkaTimeoutError:
+            if not self.update_fetch_positions(missing, max(0, deadline_ms - loop.now_ms)):
                 return {}
+            if context.profile.poll_timeout_bounds_join:
+                # A reset may wait for its next try.
+                timeout_ms = min(timeout_ms, self.config.retry_backoff_ms)
         records = fetcher.fetched_records()
         if records:
             return records
         fetcher.send_fetches()
-        poll_timeout_ms = min(coordinator.time_to_next_poll(loop.now_ms), timeout_ms)
-        self.client.poll(poll_timeout_ms, fetcher)
+        timeout_ms = min(timeout_ms, max(0, deadline_ms - loop.now_ms))
+        self.client.poll(min(coordinator.time_to_next_poll(loop.now_ms), timeout_ms), fetcher)
         if coordinator.need_rejoin():
             return {}  # so that the group gets stable soon
         return fetcher.fetched_records()

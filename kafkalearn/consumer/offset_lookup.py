@@ -1,10 +1,10 @@
 """Offsets that the logs themselves know: their ends, and what belongs to a time.
 
-Source: document 003; org.apache.kafka.clients.consumer.internals.Fetcher (1.0.2).
-Differs from Kafka: from 1.1 on, a reset does not wait for its answer within one poll.
+Source: document 003; org.apache.kafka.clients.consumer.internals.Fetcher (1.0.2;
+resetOffsetsAsync: 2.0.0, where a reset does not wait for its answer any more).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -43,12 +43,10 @@ class OffsetLookup:
         self.metadata = parts.cluster_metadata
         self.subscriptions = parts.subscriptions
 
-    def reset_offsets_if_needed(
-        self, partitions: Iterable[TopicPartition], timeout_ms: int = NEVER_MS
-    ) -> None:
-        """Give those a position that wait for a reset.
+    def reset_offsets_if_needed(self, partitions: Iterable[TopicPartition]) -> None:
+        """Give those a position that wait for a reset (before 2.0).
 
-        NoOffsetForPartitionError for one that may not be reset; KafkaTimeoutError.
+        NoOffsetForPartitionError for one that may not be reset.
         """
         subscriptions = self.subscriptions
         self._reset_offsets(
@@ -56,16 +54,13 @@ class OffsetLookup:
                 each
                 for each in partitions
                 if subscriptions.is_assigned(each) and subscriptions.is_offset_reset_needed(each)
-            ],
-            timeout_ms,
+            ]
         )
 
-    def update_fetch_positions(
-        self, partitions: Iterable[TopicPartition], timeout_ms: int = NEVER_MS
-    ) -> None:
+    def update_fetch_positions(self, partitions: Iterable[TopicPartition]) -> None:
         """Begin at the committed offset; where there is none, as auto.offset.reset says.
 
-        Errors as in reset_offsets_if_needed.
+        It is how this is done before 2.0. NoOffsetForPartitionError.
         """
         subscriptions = self.subscriptions
         needs_reset = []
@@ -80,7 +75,33 @@ class OffsetLookup:
                 needs_reset.append(each)
             else:
                 subscriptions.seek(each, committed.offset, reason="committed")
-        self._reset_offsets(needs_reset, timeout_ms)
+        self._reset_offsets(needs_reset)
+
+    def reset_offsets_async(self, missing: Sequence[TopicPartition]) -> None:
+        """Ask where those begin that wait for a reset, and these; go on before the answer (2.0).
+
+        A lookup that is on its way is not begun again, but after request.timeout.ms; one that
+        failed is, after retry.backoff.ms. NoOffsetForPartitionError if `missing` may not be reset.
+        """
+        subscriptions, now_ms = self.subscriptions, self.context.now_ms
+        if missing and not subscriptions.has_default_offset_reset_policy():
+            raise _nothing_committed(missing)
+        for each in missing:
+            subscriptions.need_offset_reset(each)
+        by_node: dict[str, dict[TopicPartition, OffsetResetStrategy]] = {}
+        for partition, state in subscriptions.assignment.items():
+            if state.reset_strategy is None or now_ms < state.next_reset_ms:
+                continue
+            leader = self.metadata.leaders.get(partition)
+            if leader is None:
+                self.metadata.request_update()
+            elif not self.client.connection_delay(leader):
+                state.next_reset_ms = now_ms + self.config.request_timeout_ms
+                by_node.setdefault(leader, {})[partition] = state.reset_strategy
+        for node, asked in by_node.items():
+            timestamps = {each: _TIMESTAMPS[strategy] for each, strategy in asked.items()}
+            sent = self.client.send(node, ListOffsetsRequest(partitions=timestamps))
+            sent.add_listener(partial(self._on_reset, asked), partial(self._retry_later, asked))
 
     def offsets_by_times(
         self, timestamps: Mapping[TopicPartition, int], timeout_ms: int = NEVER_MS
@@ -108,7 +129,29 @@ class OffsetLookup:
             if self.context.now_ms >= deadline_ms:
                 raise KafkaTimeoutError(f"no offsets were found within {timeout_ms:,} ms")
 
-    def _reset_offsets(self, partitions: list[TopicPartition], timeout_ms: int) -> None:
+    def _on_reset(self, asked: Mapping[TopicPartition, OffsetResetStrategy], response: Any) -> None:
+        """Place those that still wait for the reset that was asked for."""
+        subscriptions = self.subscriptions
+        failed = []
+        for partition, answer in response.partitions.items():
+            state = subscriptions.assignment.get(partition)
+            if answer.error_code is not Errors.NONE:
+                failed.append(partition)
+            elif state is not None and state.reset_strategy is asked[partition]:
+                subscriptions.seek(partition, answer.offset, reason="reset")
+        if failed:
+            self._retry_later(failed)
+
+    def _retry_later(
+        self, partitions: Iterable[TopicPartition], _: Exception | None = None
+    ) -> None:
+        self.metadata.request_update()
+        for each in partitions:
+            state = self.subscriptions.assignment.get(each)
+            if state is not None:
+                state.next_reset_ms = self.context.now_ms + self.config.retry_backoff_ms
+
+    def _reset_offsets(self, partitions: list[TopicPartition]) -> None:
         if not partitions:
             return
         subscriptions = self.subscriptions
@@ -118,16 +161,13 @@ class OffsetLookup:
             for each, strategy in strategies.items()
             if strategy in (OffsetResetStrategy.EARLIEST, OffsetResetStrategy.LATEST)
         }
-        found = self.offsets_by_times(timestamps, timeout_ms)
+        found = self.offsets_by_times(timestamps)
         for each in found:
             if subscriptions.is_assigned(each):
                 subscriptions.seek(each, found[each].offset, reason="reset")
-        lost = [str(each) for each in partitions if each not in found]
+        lost = [each for each in partitions if each not in found]
         if lost:
-            raise NoOffsetForPartitionError(
-                f"nothing is committed for {', '.join(lost)}, and auto_offset_reset is none: "
-                "seek() to an offset, or set auto_offset_reset to earliest or latest"
-            )
+            raise _nothing_committed(lost)
 
     def _send_list_offsets_requests(
         self, timestamps: Mapping[TopicPartition, int]
@@ -164,3 +204,10 @@ class OffsetLookup:
             sent = self.client.send(node, ListOffsetsRequest(partitions=asked))
             sent.add_listener(partial(on_success, node), fail)
         return all_of_them
+
+
+def _nothing_committed(partitions: Iterable[TopicPartition]) -> NoOffsetForPartitionError:
+    return NoOffsetForPartitionError(
+        f"nothing is committed for {', '.join(map(str, partitions))}, and auto_offset_reset is "
+        "none: seek() to an offset, or set auto_offset_reset to earliest or latest"
+    )

@@ -1,7 +1,8 @@
 """The requests about offsets: what is sent with a commit, and what each answer means.
 
 Source: documents 000, 001 and 004; ConsumerCoordinator.sendOffsetCommitRequest,
-OffsetCommitResponseHandler, OffsetFetchResponseHandler (1.0.2; later by switches).
+OffsetCommitResponseHandler, OffsetFetchResponseHandler (1.0.2; later by switches);
+PendingCommittedOffsetRequest (2.0.0).
 Differs from Kafka: a commit for a topic that does not exist fails, also where 2.0 tries again.
 """
 
@@ -11,7 +12,7 @@ from kafkalearn.clients.network_client import NEVER_MS
 from kafkalearn.clients.request_future import RequestFuture
 from kafkalearn.consumer.abstract_coordinator import AbstractCoordinator
 from kafkalearn.consumer.consumer_parts import ConsumerParts
-from kafkalearn.consumer.member_state import NO_GENERATION, MemberState
+from kafkalearn.consumer.member_state import NO_GENERATION, Generation, MemberState
 from kafkalearn.errors import (
     ApiError,
     CommitFailedError,
@@ -28,6 +29,8 @@ from kafkalearn.protocol.offsets import (
 from kafkalearn.records import OffsetAndMetadata, TopicPartition
 
 Offsets = Mapping[TopicPartition, OffsetAndMetadata]
+_Committed = dict[TopicPartition, OffsetAndMetadata]
+_Asked = tuple[frozenset[TopicPartition], Generation | None]
 
 _OUT_OF_THE_GROUP = (
     Errors.UNKNOWN_MEMBER_ID,
@@ -48,37 +51,47 @@ class OffsetRequests(AbstractCoordinator):
     def __init__(self, parts: ConsumerParts) -> None:
         super().__init__(parts)
         self.subscriptions = parts.subscriptions
+        self._pending_fetch: tuple[_Asked, RequestFuture[_Committed]] | None = None
 
-    def refresh_committed_offsets_if_needed(self, timeout_ms: int = NEVER_MS) -> bool:
-        """Learn what is committed for the assigned partitions; False if that is not in time."""
+    def refresh_committed_offsets_if_needed(self) -> None:
+        """Learn what is committed for the assigned partitions (before 2.0)."""
         subscriptions = self.subscriptions
         if subscriptions.refresh_commits_needed():
-            assigned = subscriptions.assigned_partitions()
-            offsets = self.fetch_committed_offsets(assigned, timeout_ms)
-            if offsets is None:
-                return False
+            offsets = self.fetch_committed_offsets(subscriptions.assigned_partitions()) or {}
             for partition, offset in offsets.items():
                 if subscriptions.is_assigned(partition):
                     subscriptions.committed(partition, offset)
             subscriptions.commits_refreshed()
-        return True
 
     def fetch_committed_offsets(
         self, partitions: Iterable[TopicPartition], timeout_ms: int = NEVER_MS
-    ) -> dict[TopicPartition, OffsetAndMetadata] | None:
-        """Ask what is committed: only partitions with an offset are in it. None if out of time."""
+    ) -> _Committed | None:
+        """Ask what is committed: only partitions with an offset are in it. None if out of time.
+
+        The same question in the same generation then waits for the same answer (2.0).
+        """
         wanted = tuple(partitions)
         deadline_ms = self.context.now_ms + timeout_ms
+        asked = frozenset(wanted), self.current_generation()
+        pending, keeps = self._pending_fetch, self.context.profile.poll_timeout_bounds_join
+        if not (keeps and pending and pending[0] == asked):
+            self._pending_fetch = None
         while self.ensure_coordinator_ready(deadline_ms - self.context.now_ms):
-            request = OffsetFetchRequest(group_id=self.group_id, partitions=wanted)
-            future = self.send_to_coordinator(request, self._handle_offset_fetch)
+            if self._pending_fetch is None:
+                request = OffsetFetchRequest(group_id=self.group_id, partitions=wanted)
+                sent = self.send_to_coordinator(request, self._handle_offset_fetch)
+                self._pending_fetch = asked, sent
+            _, future = self._pending_fetch
             if not self.client.poll_future(future, deadline_ms - self.context.now_ms):
                 return None
+            self._pending_fetch = None
             if future.succeeded():
                 return future.value()
             if not future.is_retriable():
                 raise future.exception()
             self.sleep_backoff(deadline_ms)
+            if self.context.now_ms >= deadline_ms:
+                break
         return None
 
     def send_offset_commit_request(self, offsets: Offsets, mode: str) -> RequestFuture[None]:
@@ -182,7 +195,7 @@ class OffsetRequests(AbstractCoordinator):
     def _handle_offset_fetch(
         self,
         response: OffsetFetchResponse,
-        future: RequestFuture[dict[TopicPartition, OffsetAndMetadata]],
+        future: RequestFuture[_Committed],
     ) -> None:
         if response.error_code is not Errors.NONE:
             future.raise_error(self.react(response.error_code, "OffsetFetch"))

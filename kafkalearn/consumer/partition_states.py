@@ -30,6 +30,7 @@ class TopicPartitionState:
     committed: what is known to be committed.
     paused: whether the application does not want its records for now.
     reset_strategy: set while the position is to be looked up at an end of the log.
+    next_reset_ms: that lookup is not to be begun before; 0 if it never was (2.0).
     """
 
     position: int | None = None
@@ -37,6 +38,7 @@ class TopicPartitionState:
     committed: OffsetAndMetadata | None = None
     paused: bool = False
     reset_strategy: OffsetResetStrategy | None = None
+    next_reset_ms: int = 0
 
 
 OnChange = Callable[[str, TopicPartition, TopicPartitionState], object]
@@ -198,6 +200,7 @@ class PartitionStates:
         reason: str,
     ) -> None:
         state = self._assigned_state(partition)
+        state.next_reset_ms = 0
         if (state.position, state.reset_strategy) != (position, strategy):
             state.position, state.reset_strategy = position, strategy
             self._tell(reason, partition, state)

@@ -104,8 +104,9 @@ class Reruns:
             plan = as_plan(self._arguments.get("faults", ()))
             return self._arguments | {"faults": (*plan, _fault(given))}
         if excess := [name for name in given if name not in _OTHERWISE]:
+            otherwise = " and ".join(name for name in given if name in _OTHERWISE)
             raise ConfigError(
-                f"{', '.join(excess)} beside {' and '.join(name for name in given if name not in excess)}: "
+                f"{', '.join(excess)} beside {otherwise}: "
                 "either a fault or other settings are allowed"
             )
         settings = given.pop("settings", {})
@@ -142,7 +143,7 @@ def _fault(given: Mapping[str, Any]) -> Fault:
         raise ConfigError(f"{', '.join(unknown)} cannot be different: {allowed} are allowed")
     kinds = [name for name in _FAULTS if name in given]
     if len(kinds) != 1:
-        said = " and ".join(kinds) or ", ".join(given) or "nothing"
+        said = " and ".join(kinds) or "nothing"
         allowed = ", ".join((*_FAULTS, *_OTHERWISE))
         raise ConfigError(f"what is different is {said}: one of {allowed} is allowed")
     (kind,) = kinds
