@@ -114,9 +114,9 @@ def outcome(frame: Frame, say: Say) -> str:
     if not frame["count"]:
         return say("not called yet")
     if frame["timeout_ms"] is None:
-        return say("{} records so far", frame["returned"])
+        return say("records so far: {}", frame["returned"])
     return say(
-        "{} records so far; it waits for {} ms at most", frame["returned"], frame["timeout_ms"]
+        "records so far: {}; it waits for {} ms at most", frame["returned"], frame["timeout_ms"]
     )
 
 

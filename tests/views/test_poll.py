@@ -73,7 +73,7 @@ def test_it_is_told_in_words(trace):
     told = poll.as_text(poll.frames(trace, events)[-1], Say())
     assert told.splitlines()[0] == "Poll 1 of c1"
     assert "✓ ensure_coordinator_ready: FindCoordinator" in told.splitlines()
-    assert told.splitlines()[-1] == "4 records so far; it waits for 500 ms at most"
+    assert told.splitlines()[-1] == "records so far: 4; it waits for 500 ms at most"
 
 
 def test_a_poll_that_is_not_there_is_refused(trace):
