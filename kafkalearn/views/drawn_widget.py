@@ -26,15 +26,18 @@ def bundle(
     """Give what a notebook stores: text for comparing, and a picture for places that run nothing.
 
     live: the widget's own bundle. said: the picture's words. page: what stands in a book instead,
-    '' for nothing.
+    '' for the picture.
     """
     text = {"text/plain": repr(view)}
-    if os.environ.get(BOOK) and (saved := page()):
+    in_a_book = bool(os.environ.get(BOOK))
+    if in_a_book and (saved := page()):
         frame = tag("iframe", srcdoc=saved, title=repr(view), class_="kl-book")
         return {**text, "text/html": frame}, {}
     address = base64.b64encode(picture().encode()).decode()
     image = tag("img", src=f"data:image/svg+xml;base64,{address}", alt=said)
     data, metadata = live if isinstance(live, tuple) else (live or {}, {})
+    if in_a_book:  # nothing is live there
+        data, metadata = {}, {}
     return {**data, **text, "text/html": image}, metadata
 
 

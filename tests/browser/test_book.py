@@ -18,6 +18,13 @@ Stepper(scenarios.first_member())
 """.strip()
 
 
+EXPLORER = """
+from kafkalearn.assignors import all_assignors
+from kafkalearn.views import AssignmentExplorer
+AssignmentExplorer(all_assignors(), topics={"t": 3}, members={"c0": ["t"]})
+""".strip()
+
+
 def executed(folder, name, *cells):
     """Execute a notebook of a title and these cells as a book wants it."""
     title = new_markdown_cell(f"# {name}\n> Why?\n\n[the other](two.ipynb)", id="title")
@@ -35,12 +42,12 @@ def book(tmp_path_factory):
     (folder / "executed").mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(BOOK, "1")
-        pages = [executed(folder, "one", SOURCE), executed(folder, "two", "print(1 + 1)")]
+        pages = [executed(folder, "one", SOURCE), executed(folder, "two", EXPLORER)]
     return write_book(pages, folder / "site")
 
 
 def test_a_stepper_steps_in_the_book(browser, book):
-    """With no kernel and no network; its frame is as high as what it shows."""
+    """With no kernel and no network, in a frame as high as it is; an explorer is a picture."""
     errors = []
     context = browser.new_context(offline=True)
     window = context.new_page()
@@ -56,7 +63,7 @@ def test_a_stepper_steps_in_the_book(browser, book):
     assert inside.locator("[data-scrub]").input_value() == count != "0"
     assert window.locator("iframe.kl-book").bounding_box()["height"] > 600
     window.get_by_role("link", name="the other").click()
-    window.get_by_text("print").wait_for()
+    window.get_by_role("img", name="The first assignment of 3 partitions").wait_for()
     assert window.url.endswith("two.html")
     context.close()
     assert errors == []
