@@ -38,6 +38,7 @@ class Row(TypedDict):
 class Frame(TypedDict):
     """One picture: the members' rows, and the numbers of the whole.
 
+    given: partitions that somebody owns.
     could_keep: partitions whose owner before is still there and subscribed; kept: of those.
     moved, needless, orphaned, waiting: how many such cells.
     spread: the most partitions that a member has, minus the fewest.
@@ -47,6 +48,7 @@ class Frame(TypedDict):
     members: list[Row]
     left: list[str]
     unowned: list[Cell]
+    given: int
     kept: int
     could_keep: int
     moved: int
@@ -119,24 +121,26 @@ class _Change:
         self.after = {member: sorted(partitions) for member, partitions in after.items()}
         self.awaited = {member: sorted(partitions) for member, partitions in awaited.items()}
         self.owner = _owners(self.before)
-        if may_read is None:
-            named = (self.owner, _owners(self.after), _owners(self.awaited))
-            everything = set[TopicPartition]().union(*named)
-            may_read = dict.fromkeys(self.after, everything)
-        self.may_read = {member: set(may_read.get(member, ())) for member in self.after}
-        self.wanted = set().union(*self.may_read.values())
-        self.needless = needless(self.owner, self.after, may_read=self.may_read)
+        told = None
+        if may_read is not None:
+            told = {member: set(may_read.get(member, ())) for member in self.after}
+        named = (self.owner, _owners(self.after), _owners(self.awaited))
+        self.wanted = set[TopicPartition]().union(*(named if told is None else told.values()))
+        self.may_read = dict.fromkeys(self.after, self.wanted) if told is None else told
+        self.needless = needless(self.owner, self.after, may_read=told)
 
     def frame(self, after: Owned, awaited: Owned) -> Frame:
-        rows = [self._row(member, after, awaited=awaited) for member in self._members()]
+        now = _owners(after)
+        rows = [self._row(member, after, awaited=awaited, now=now) for member in self._members()]
         states = Counter(cell["state"] for row in rows for cell in row["partitions"])
         sizes = [row["count"] for row in rows if row["state"] != "left"]
         fewest, most = min(sizes, default=0), max(sizes, default=0)
-        unowned = self.wanted - _owners(after).keys() - _owners(awaited).keys()
+        unowned = self.wanted - now.keys() - _owners(awaited).keys()
         return {
             "members": rows,
             "left": [row["name"] for row in rows if row["state"] == "left"],
             "unowned": [_cell(p, "unowned") for p in sorted(unowned)],
+            "given": sum(row["count"] for row in rows),
             "kept": states["kept"],
             "could_keep": sum(p in self.may_read.get(m, ()) for p, m in self.owner.items()),
             "moved": states["moved"],
@@ -153,9 +157,10 @@ class _Change:
     def _members(self) -> list[str]:
         return list(self.before) + [member for member in self.after if member not in self.before]
 
-    def _row(self, member: str, after: Owned, *, awaited: Owned) -> Row:
+    def _row(
+        self, member: str, after: Owned, *, awaited: Owned, now: Mapping[TopicPartition, str]
+    ) -> Row:
         if member not in self.after:
-            now = _owners(after)
             gone = [
                 _cell(p, "left", other=now.get(p)) for p in self.before[member] if p in self.wanted
             ]

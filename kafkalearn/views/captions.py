@@ -35,7 +35,7 @@ _ANSWERED: dict[tuple[str, str], Clause] = {
     ("Heartbeat", "REBALANCE_IN_PROGRESS"): (
         "The group rebalances: at its next poll {} joins again, and with an eager assignor gives "
         "up its partitions first",
-        "消费组正在再平衡：{} 在下一次 poll 时重新加入；若分配策略是 eager，会先放弃分区",
+        "消费组正在重平衡：{} 在下一次 poll 时重新加入；若分配策略是 eager，会先放弃分区",
     ),
     ("Heartbeat", "UNKNOWN_MEMBER_ID"): _JOINS_AS_NEW,
     ("Heartbeat", "ILLEGAL_GENERATION"): (
@@ -66,7 +66,7 @@ _ANSWERED: dict[tuple[str, str], Clause] = {
     ),
     ("SyncGroup", "REBALANCE_IN_PROGRESS"): (
         "The group rebalances again before its partitions were handed out; {} joins again",
-        "分区尚未分发，消费组又开始再平衡；{} 重新加入",
+        "分区尚未分发，消费组又开始重平衡；{} 重新加入",
     ),
     ("SyncGroup", "UNKNOWN_MEMBER_ID"): _JOINS_AGAIN,
     ("SyncGroup", "ILLEGAL_GENERATION"): _JOINS_AGAIN,

@@ -22,10 +22,18 @@ def needless(
     homes: Homes,
     after: Mapping[str, Sequence[TopicPartition]],
     *,
-    may_read: Mapping[str, set[TopicPartition]],
+    may_read: Mapping[str, set[TopicPartition]] | None,
 ) -> set[TopicPartition]:
-    """Find the most partitions that could have stayed together; `homes` are the former owners."""
+    """Find the most partitions that could have stayed together; `homes` are the former owners.
+
+    may_read: None where everybody may read everything: then all get home whom there is room for.
+    """
     held = {m: [p for p in sorted(owned) if homes.get(p) != m] for m, owned in after.items()}
+    if may_read is None:
+        back: dict[str | None, list[TopicPartition]] = {}
+        for partition in [p for owned in held.values() for p in owned]:
+            back.setdefault(homes.get(partition), []).append(partition)
+        return {p for m, owned in held.items() for p in back.get(m, ())[: len(owned)]}
     readers = {p: [m for m in held if p in may_read[m]] for owned in held.values() for p in owned}
     while circle := _circle(_passes(held, homes, readers=readers)):
         for partition, source, target in circle:

@@ -21,7 +21,7 @@ NEEDS: Needs = {
     "offset_expired": ("topic", "partition"),
     "append": ("topic", "partition", "offset"),
     "retention": ("topic", "partition", "offset"),
-    "leader_elected": ("topic", "partition"),
+    "topic_changed": ("topic",),
     "client_state": (),
     "fault": (),
 }
@@ -123,6 +123,7 @@ class _Subscriptions:
     def __init__(self) -> None:
         self._cells: dict[str, dict[Place, Cell]] = {}
         self._logs: dict[Place, tuple[int, int | None]] = {}
+        self._begins: dict[str, int | None] = {}  # topics that came or went: their logs' ends then
         self._committed: dict[tuple[str | None, Place], int | None] = {}
         self._groups: dict[str, str | None] = {}
         self._gone: dict[str, str] = {}
@@ -139,6 +140,8 @@ class _Subscriptions:
         return {"consumers": consumers, "more": len(self._cells) - len(consumers)}
 
     def on_poll(self, event: Event) -> None:
+        if event.node in self._gone:
+            self._begin_anew(event.node)
         self._groups[event.node] = event.group_id
 
     def on_assigned(self, event: Event) -> None:
@@ -154,8 +157,9 @@ class _Subscriptions:
     def on_position(self, event: Event) -> None:
         place, high_watermark = _place(event), number(event, "high_watermark")
         self._begin_anew(event.node)
-        start, end = self._logs.get(place, (0, None))
-        if high_watermark is not None and (end is None or end < high_watermark):
+        start, end = self._ends(place)
+        may_be_old = place[0] in self._begins  # brokers tell of this topic, and know better
+        if not may_be_old and high_watermark is not None and (end is None or end < high_watermark):
             self._log(place, start, high_watermark)
         paused = (event.detail or {}).get("paused") is True
         self._know(event.node, place, position=event.offset, paused=paused)
@@ -177,15 +181,20 @@ class _Subscriptions:
 
     def on_append(self, event: Event) -> None:
         place, after = _place(event), (event.offset or 0) + (number(event, "count") or 0)
-        self._log(place, self._logs.get(place, (0, None))[0], after)
+        self._log(place, self._ends(place)[0], after)
 
     def on_retention(self, event: Event) -> None:
         place = _place(event)
-        self._log(place, event.offset or 0, self._logs.get(place, (0, None))[1])
+        self._log(place, event.offset or 0, self._ends(place)[1])
 
-    def on_leader_elected(self, event: Event) -> None:
-        if text(event, "previous") is None:
-            self._log(_place(event), 0, 0)
+    def on_topic_changed(self, event: Event) -> None:
+        topic, change = event.topic or "", text(event, "change")
+        if change in ("created", "deleted"):
+            self._begins[topic] = 0 if change == "created" else None
+            read = [place for cells in self._cells.values() for place in cells]
+            for place in [each for each in (*self._logs, *read) if each[0] == topic]:
+                self._logs.pop(place, None)
+                self._log(place, *self._ends(place))
 
     def on_client_state(self, event: Event) -> None:
         if text(event, "reason") == "the consumer closes" and event.node in self._cells:
@@ -208,7 +217,7 @@ class _Subscriptions:
         """Make or change the cell of a partition."""
         cells = self._cells[node]
         if place not in cells:
-            start, end = self._logs.get(place, (0, None))
+            start, end = self._ends(place)
             committed = self._committed.get((self._groups.get(node), place))
             known = {"position": None, "paused": False, "committed": committed} | known
             known |= {"topic": place[0], "partition": place[1]}
@@ -220,6 +229,9 @@ class _Subscriptions:
             cells[place] = cell
         else:
             self._cells[node] = dict(sorted([*cells.items(), (place, cell)]))
+
+    def _ends(self, place: Place) -> tuple[int, int | None]:
+        return self._logs.get(place, (0, self._begins.get(place[0])))
 
     def _log(self, place: Place, start: int, end: int | None) -> None:
         self._logs[place] = start, end

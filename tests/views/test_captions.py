@@ -6,7 +6,7 @@ import re
 import pytest
 
 from kafkalearn import scenarios
-from kafkalearn.trace import Trace, TraceError
+from kafkalearn.trace import KINDS, Trace, TraceError
 from kafkalearn.views.captions import caption, caption_html
 
 ODD = "<img src=x onerror=alert(1)>\u202e"
@@ -37,7 +37,7 @@ def test_a_refused_heartbeat_says_what_comes_of_it():
     assert "<b>REBALANCE_IN_PROGRESS</b>" in caption_html(told)
     assert caption(told, "zh") == (
         "broker-0 答复 c1 的请求：心跳，确认仍属于消费组 g：REBALANCE_IN_PROGRESS。"
-        "消费组正在再平衡：c1 在下一次 poll 时重新加入；若分配策略是 eager，会先放弃分区。"
+        "消费组正在重平衡：c1 在下一次 poll 时重新加入；若分配策略是 eager，会先放弃分区。"
     )
 
 
@@ -113,3 +113,12 @@ def test_another_language_is_refused():
     """As `describe` refuses it."""
     with pytest.raises(TraceError, match="no sentences in 'fr'"):
         caption(event("poll"), "fr")
+
+
+def test_texts_may_be_empty():
+    """Of an imported event of any kind every text may be."""
+    for kind, carries in KINDS.items():
+        columns = dict.fromkeys(("group_id", "member_id", "api", "peer", "error", "topic"), "")
+        told = event(kind, "", **columns, detail=dict.fromkeys(carries.detail, ""))
+        for lang in ("en", "zh"):
+            assert re.sub("</?b>", "", caption_html(told, lang)) == caption(told, lang)

@@ -11,6 +11,7 @@ from kafkalearn.trace import KINDS, Trace
 from kafkalearn.views.language import Say
 from kafkalearn.views.panes import PANES, lacking, pieces
 
+TEXTS = ("group_id", "member_id", "api", "peer", "error", "topic")
 NAMES = ["<img src=x onerror=alert(1)>", "]]></style>", "a\u202eb", "\ud800", "x" * 300, "nul\0"]
 SAYS = [Say("en"), Say("zh")]
 panes = pytest.mark.parametrize("pane", PANES)
@@ -99,7 +100,7 @@ def test_an_empty_trace_says_what_is_missing(pane):
 
 @panes
 @pytest.mark.parametrize(
-    "odd", [None, 7, "x", True, [1, "a", None], {"t": 3}, {"t": [None, True, "0", -1]}, 10**15]
+    "odd", [None, 7, "", "x", True, [1, "a", None], {"t": 3}, {"t": [None, True, "0", -1]}, 10**15]
 )
 def test_an_imported_trace_may_be_odd(pane, odd):
     """Columns that are missing and details of other types make no view fail."""
@@ -109,8 +110,8 @@ def test_an_imported_trace_may_be_odd(pane, odd):
     member = {"group_id": "g", "member_id": "m"}
     for kind, carries in KINDS.items():
         detail = dict.fromkeys(carries.detail, odd)
-        for columns in ({}, place, message | member):
-            trace.record(kind, 1, "c1", detail=detail, **columns)
+        for columns in ({}, place, message | member, place | message | dict.fromkeys(TEXTS, "")):
+            trace.record(kind, 1, "" if "" in columns.values() else "c1", detail=detail, **columns)
     for frame in frames(pane, trace):
         for say in SAYS:
             drawn(pane, frame, say)

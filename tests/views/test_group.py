@@ -3,7 +3,7 @@
 import pytest
 
 from kafkalearn import scenarios
-from kafkalearn.engine import CutOff, Freeze
+from kafkalearn.engine import AnswerWithError, Crash, CutOff, Freeze, Restart
 from kafkalearn.trace import Trace
 from kafkalearn.views import group
 from kafkalearn.views.language import Say
@@ -70,13 +70,16 @@ def test_the_whole_rebalance(joined):
     parked = "parked in JoinGroup"
     assert states == [
         ((15, "PreparingRebalance", "more", [], 3015), [("c1", parked)]),
-        ((3015, "AwaitingSync", "sync", ["c1"], 3017), [("c1", parked)]),
+        ((3015, "AwaitingSync", "sync", ["c1"], 3017), [("c1", "must sync")]),
         ((3017, "Stable", None, [], 3045), [("c1", "in step")]),
         (
             (3045, "PreparingRebalance", "join", ["c1"], 4023),
             [("c1", "not told yet"), ("c2", parked)],
         ),
-        ((4023, "AwaitingSync", "sync", ["c1"], 4025), [("c1", parked), ("c2", parked)]),
+        (
+            (4023, "AwaitingSync", "sync", ["c1"], 4025),
+            [("c1", "must sync"), ("c2", "must sync")],
+        ),
         ((4025, "Stable", None, [], None), [("c1", "in step"), ("c2", "must sync")]),
     ]
 
@@ -160,6 +163,33 @@ def test_a_new_kafka_gives_out_ids_and_completes_rebalances():
     assert told(frame, "now") == [("c1", "must join with its id")]
     assert {each["sync_name"] for each in group.frames(trace)} == {"CompletingRebalance"}
     assert waiting(after(trace, to("CompletingRebalance", 1)))[1:3] == ("sync", ["c1"])
+
+
+def test_a_group_that_was_loaded_without_members_has_none():
+    """An empty list is told: who was in it before, or had only an id, is gone."""
+    faults = (Crash("broker-0", 93), Restart("broker-0", 4093))
+    trace = scenarios.topic_grows(seed=361, profile="4.0", faults=faults)
+    frame = after(trace, lambda event: event.kind == "group_loaded")
+    assert (frame["state"], frame["members"]) == ("Empty", [])
+
+
+def test_the_join_phase_ends_for_the_dead_too():
+    """Whom no answer reaches must sync like the others."""
+    faults = (Crash("c1", 1833),)
+    trace = scenarios.crash_before_commit(seed=79, profile="4.0", commit_mode="auto", faults=faults)
+    rows = told(after(trace, to("CompletingRebalance", 1)), "now", "heard_ms")
+    assert rows == [("c1", "must sync", 17), ("c1", "must sync", 1847)]
+
+
+def test_a_join_that_fails_leaves_its_id_pending():
+    """The coordinator waits for the first id also while the same node joins with another."""
+    fault_ = AnswerWithError("JoinGroup", "UNKNOWN_MEMBER_ID", 2)
+    trace = scenarios.coordinator_fails_over(seed=215, profile="4.0", faults=(fault_,))
+    joining = next(each for each in group.frames(trace) if each["state"] == "PreparingRebalance")
+    assert told(joining, "now", "heard_ms") == [
+        ("c1", "must join with its id", 17),
+        ("c1", "parked in JoinGroup", 21),
+    ]
 
 
 def test_two_groups_are_followed_apart():

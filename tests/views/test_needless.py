@@ -63,6 +63,17 @@ def test_no_arrangement_undoes_more(change):
     assert len(found) == max(map(len, possible))
 
 
+@settings(max_examples=200, deadline=None)
+@given(changes())
+def test_where_everybody_may_read_everything_places_are_enough(change):
+    """Not to say who may read what finds as many as to say that all may read all."""
+    homes, after, _ = change
+    found = needless(homes, after, may_read=None)
+    possible = list(undoings(homes, after, EVERYTHING))
+    assert found in possible
+    assert len(found) == max(map(len, possible))
+
+
 EVERYTHING = {member: {*PARTITIONS} for member in MEMBERS}
 
 

@@ -1,6 +1,7 @@
 """Each consumer's partitions: position, committed, high watermark and lag."""
 
 from kafkalearn import scenarios
+from kafkalearn.engine import Crash, Restart
 from kafkalearn.trace import Trace
 from kafkalearn.views import subscriptions
 from kafkalearn.views.language import Say
@@ -162,6 +163,49 @@ def test_a_consumer_knows_more_than_a_trace_without_brokers():
         ("t-0", 3, None, 10, 7),
         ("t-0", 4, None, 10, 6),
         ("t-0", 6, None, 10, 4),
+    ]
+
+
+def test_a_broker_that_restarts_keeps_its_logs():
+    """It leads again, after nobody; the high watermark stays what it was."""
+    faults = (Crash("broker-0", 3500), Restart("broker-0", 3600))
+    last = subscriptions.frames(scenarios.first_member(faults=faults))[-1]
+    assert told(last) == [("c1", None, ("orders-0", 2, 2, 2, 0), ("orders-1", 2, 2, 2, 0))]
+
+
+def test_a_topic_that_is_made_again_is_empty():
+    """Nothing is known of it while it is gone; what a consumer heard of the first one is old."""
+    changed = {"topic": "t"}
+    trace = recorded(
+        ("topic_changed", "b", changed | {"detail": {"change": "created", "count": 1}}),
+        ("append", "b", at(offset=0, count=5)),
+        ("position", "c1", at(offset=5, high_watermark=5)),
+        ("topic_changed", "b", changed | {"detail": {"change": "partitions_added", "count": 2}}),
+        ("topic_changed", "b", changed | {"detail": {"change": "deleted"}}),
+        ("topic_changed", "b", changed | {"detail": {"change": "created", "count": 1}}),
+        ("position", "c1", at(offset=0, high_watermark=5)),
+        ("append", "b", at(offset=0, count=1)),
+    )
+    assert [told(frame)[0][2][1:] for frame in subscriptions.frames(trace)[2:]] == [
+        (5, None, 5, 0),
+        (5, None, 5, 0),
+        (5, None, None, None),
+        (5, None, 0, 0),
+        (0, None, 0, 0),
+        (0, None, 1, 1),
+    ]
+
+
+def test_who_polls_is_not_closed():
+    """A new consumer on the node of a closed one begins with nothing, and is in its group."""
+    trace = recorded(
+        ("assigned", "c1", {"group_id": "g", "detail": {"partitions": {"t": [0]}}}),
+        ("client_state", "c1", {"group_id": "g", "detail": {"reason": "the consumer closes"}}),
+        ("poll", "c1", {"group_id": "g"}),
+    )
+    assert [told(frame) for frame in subscriptions.frames(trace)[1:]] == [
+        [("c1", "closed", ("t-0", None, None, None, None))],
+        [("c1", None)],
     ]
 
 

@@ -30,8 +30,7 @@ def counts(frame: Frame, say: Say = _ENGLISH) -> list[tuple[str, str]]:
     each = say("{} to {}", fewest, most) if frame["spread"] else str(most)
     spread = (str(frame["spread"]), say("spread ({} each)", each))
     if frame["first"]:
-        given = sum(row["count"] for row in frame["members"])
-        return [(str(given), say("partitions given")), spread]
+        return [(str(frame["given"]), say("partitions given")), spread]
     return [
         (str(frame["kept"]), say("of {} kept", frame["could_keep"])),
         (str(frame["needless"]), say("moved needlessly")),

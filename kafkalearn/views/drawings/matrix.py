@@ -37,6 +37,13 @@ def panel(frame: Frame, title: str, *, failure: str = "") -> str:
     return svg(drawn, class_="kl-matrix", role="img", aria_label=spoken)
 
 
+def strips(frame: Frame, title: str) -> list[str]:
+    """The same in pieces: its begin, its rows, its end; a row that stays as it is stays equal."""
+    height, parts = _parts(frame, title)
+    whole = svg((WIDTH, height, ""), class_="kl-matrix", role="group", aria_label=title)
+    return [whole.removesuffix("</svg>"), *parts, "</svg>"]
+
+
 def key() -> str:
     """Say what the chips' outlines mean, as an ``<svg>`` element."""
     spoken = "; ".join(said for _, said in _KEY)
@@ -55,11 +62,16 @@ def picture(sentence: str, panels: Sequence[tuple[str, Frame, str]]) -> str:
 
 
 def _panel(frame: Frame, title: str, *, failure: str = "") -> Drawing:
+    height, parts = _parts(frame, title, failure=failure)
+    return WIDTH, height, "".join(parts)
+
+
+def _parts(frame: Frame, title: str, *, failure: str = "") -> tuple[int, list[str]]:
     parts = [text(shown(title, 40), "kl-title", y=14)]
     if failure:
         lines = wrap(failure, 62)
         parts += [text(line, "kl-failure", y=40 + 18 * i) for i, line in enumerate(lines)]
-        return WIDTH, 40 + 18 * len(lines), "".join(parts)
+        return 40 + 18 * len(lines), parts
     parts.append(_stats(frame))
     longest = max((columns(shown(row["name"], _NAME)) for row in frame["members"]), default=0)
     indent = max(66, ceil(longest * CHAR) + 18)
@@ -68,7 +80,7 @@ def _panel(frame: Frame, title: str, *, failure: str = "") -> Drawing:
         height, body = _row(frame, row, indent=indent)
         parts.append(at(body, y=y))
         y += height
-    return WIDTH, y + 4, "".join(parts)
+    return y + 4, parts
 
 
 def _stats(frame: Frame) -> str:

@@ -23,7 +23,7 @@ NEEDS: Needs = {
     "fault": (),
 }
 _KEEP_ALIVE = ("JoinGroup", "SyncGroup", "Heartbeat", "OffsetCommit")
-PENDING = "must join with its id"
+PENDING, JOINED = "must join with its id", "must sync"
 PARKED = {"JoinGroup": "parked in JoinGroup", "SyncGroup": "parked in SyncGroup"}
 _MEANS_REJOIN = ("REBALANCE_IN_PROGRESS", "UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION")
 _FAULTS = {"crash": "crashed", "freeze": "frozen", "cut_off": "cut off"}
@@ -54,11 +54,12 @@ class Row(TypedDict):
 class Member:
     """phase: the request that is parked, or what is to be done next. left: generation, reason.
 
-    alive_ms: when its session began anew.
+    pending: it only got an id. alive_ms: when its session began anew.
     """
 
     member_id: str
     phase: str = "in step"
+    pending: bool = False
     node: str = ""
     instance_id: str | None = None
     heard_ms: int | None = None
@@ -94,7 +95,7 @@ class Members:
             now, session_ms = fault[0], self._session_ms.get(member.node)
             if session_ms is not None and member.phase != "JoinGroup":
                 ends_ms = member.alive_ms + session_ms
-        elif rejoin and now in ("in step", "must sync"):
+        elif rejoin and now in ("in step", JOINED):
             now = "not told yet"
         here = self._by_node.get(member.node) is member
         return {
@@ -115,8 +116,8 @@ class Members:
         if event.group_id == self.group_id:
             member = self.members.setdefault(member_id, Member(member_id))
             member.node = self._joining or member.node or text(event, "client_id") or ""
-            pending = (event.detail or {}).get("pending") is True
-            member.phase = PENDING if pending else "JoinGroup"
+            member.pending = (event.detail or {}).get("pending") is True
+            member.phase = PENDING if member.pending else "JoinGroup"
             member.instance_id, member.left = text(event, "instance_id"), None
             member.heard_ms = member.alive_ms = event.time_ms
             self._by_node[member.node], self._joining = member, ""
@@ -173,12 +174,13 @@ class Members:
         member = self._by_node.get(event.peer or "")
         if event.group_id != self.group_id or member is None:
             return
-        if event.api == member.phase:
-            well = "must sync" if event.api == "JoinGroup" else "in step"
-            member.phase = well if failure(event) is None else "must rejoin"
+        again = PENDING if member.pending else "must rejoin"
+        if event.api == member.phase or (event.api, member.phase) == ("JoinGroup", JOINED):
+            well = JOINED if event.api == "JoinGroup" else "in step"
+            member.phase = well if failure(event) is None else again
             member.alive_ms = event.time_ms
         elif event.error in _MEANS_REJOIN and member.phase != "JoinGroup":
-            member.phase = "must rejoin"
+            member.phase = again
 
     def on_fault(self, event: Event) -> None:
         """Note whom a fault keeps from sending; a restarted node owns nothing."""

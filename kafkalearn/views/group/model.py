@@ -6,7 +6,7 @@ from typing import Literal, TypedDict
 from kafkalearn.trace import Event, Trace
 from kafkalearn.views.fold import SYNC_STATES, Needs, default_group, fold, text, texts
 from kafkalearn.views.group import members as group_members
-from kafkalearn.views.group.members import PENDING, Member, Members, Row
+from kafkalearn.views.group.members import JOINED, Member, Members, Row
 from kafkalearn.views.language import Say, term
 from kafkalearn.views.wording import aligned, shown
 
@@ -168,18 +168,19 @@ class _Group(Members):
             return
         self._come_to(event)
         self.leader = text(event, "leader")
+        syncs = self._state["state"] in SYNC_STATES  # whose join is still parked is answered now
         parked = dict.fromkeys(texts(event, "waiting_sync"), "SyncGroup")
-        parked |= dict.fromkeys(texts(event, "waiting_join"), "JoinGroup")
-        answered = "must sync" if self._state["state"] in SYNC_STATES else "in step"
+        parked |= dict.fromkeys(texts(event, "waiting_join"), JOINED if syncs else "JoinGroup")
+        answered = JOINED if syncs else "in step"
         for member in self.members.values():
             if member.member_id in parked or member.phase in ("JoinGroup", "SyncGroup"):
                 member.phase = parked.get(member.member_id, answered)
 
     def on_group_loaded(self, event: Event) -> None:
         if event.group_id == self.group_id:
+            for member in self.members.values():  # the log holds no ids that were only given out
+                member.phase, member.pending = "in step", False
             self._come_to(event)
-            for member in self.members.values():
-                member.phase = "in step"
 
     def _come_to(self, event: Event) -> None:
         """Take over a state; who left before this generation, or is not told any more, goes."""
@@ -195,13 +196,13 @@ class _Group(Members):
             "since_ms": event.time_ms,
             "until_ms": self._ends_ms.get(event.seq),
         }
-        told = texts(event, "members")
+        told, are_told = texts(event, "members"), (event.detail or {}).get("members")
         for each in told:
             self.members.setdefault(each, Member(each))
         for each, member in list(self.members.items()):
             if member.left:
                 gone = member.left[0] != (event.generation or 0)
             else:
-                gone = bool(told) and member.phase != PENDING and each not in told
+                gone = isinstance(are_told, list) and not member.pending and each not in told
             if gone:
                 del self.members[each]
