@@ -54,7 +54,6 @@ class Run {
     const find = (selector) => element.querySelector(selector);
     this.caption = find(".kl-caption");
     this.cursor = find(".kl-cursor");
-    this.track = find(".kl-track");
     this.fields = find("[data-fields]");
     this.panes = run.panes.map(({ name, changes }) => {
       const place = find(`[data-shows="${name}"]`);
@@ -62,7 +61,6 @@ class Run {
     });
     const messages = find('[data-shows="messages"]');
     this.messages = messages && new Messages(messages, run.messages.geometry);
-    this.routine = new Set(run.routine);
   }
 
   show(k) {

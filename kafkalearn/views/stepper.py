@@ -200,12 +200,12 @@ class Stepper(DrawnWidget):
         return max(0, min(int(proposal["value"]), last))
 
     def _do(self, asked: dict[str, Any]) -> None:
-        action, node, for_ms = (asked.get(name) for name in ("action", "node", "for_ms"))
-        settings = asked.get("settings")
+        action, node, settings = (asked.get(name) for name in ("action", "node", "settings"))
+        for_ms: Any = asked.get("for_ms")  # whatever a page sends: the fault says what is allowed
         acts: dict[str, Callable[[], None]] = {
             "crash": lambda: self.crash(str(node)),
-            "freeze": lambda: self.freeze(str(node), for_ms),  # type: ignore[arg-type]
-            "cut_off": lambda: self.cut_off(str(node), for_ms),  # type: ignore[arg-type]
+            "freeze": lambda: self.freeze(str(node), for_ms),
+            "cut_off": lambda: self.cut_off(str(node), for_ms),
             "settings": lambda: self.change(**(settings if isinstance(settings, dict) else {})),
             "back": self.back,
         }

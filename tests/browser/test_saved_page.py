@@ -196,7 +196,7 @@ def test_it_is_heard(opened, joined):
     """What a step comes to is announced, in the words of the caption."""
     page = opened(Stepper(joined))
     page.press("r")
-    aloud = page.stepper.locator(".kl-aloud")
+    aloud = page.stepper.locator(".kl-aloud[aria-live=polite]")
     aloud.filter(has_text="PreparingRebalance").wait_for(state="attached")
     assert aloud.inner_text() == page.caption()
     unnamed = r"- (?:button|slider|combobox|spinbutton|img)(?: \[.*\])?:?$"

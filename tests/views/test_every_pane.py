@@ -73,7 +73,7 @@ def test_each_scenario_is_drawn_in_both_languages(name):
     for pane in PANES:
         for frame in {id(frame): frame for frame in frames(pane, trace)}.values():
             for say in SAYS:
-                drawn(pane, frame, say)
+                assert "".join(drawn(pane, frame, say).itertext()).strip()
 
 
 @panes
@@ -112,6 +112,8 @@ def test_an_imported_trace_may_be_odd(pane, odd):
         detail = dict.fromkeys(carries.detail, odd)
         for columns in ({}, place, message | member, place | message | dict.fromkeys(TEXTS, "")):
             trace.record(kind, 1, "" if "" in columns.values() else "c1", detail=detail, **columns)
-    for frame in frames(pane, trace):
+    found = frames(pane, trace)
+    assert len(found) == len(trace)
+    for frame in found:
         for say in SAYS:
-            drawn(pane, frame, say)
+            assert "".join(drawn(pane, frame, say).itertext()).strip()

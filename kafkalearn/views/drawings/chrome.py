@@ -119,12 +119,11 @@ def _choices(told: Mapping[str, Any], look: Look) -> str:
     nodes = "".join(
         button(escape(shown(name, 16)), data_node=name, aria_pressed="true") for name in names
     )
-    few = len(told["runs"]) > 1  # two runs stand one above the other: what tells them apart
     opened = "".join(
         button(
             say(name),
             data_pane=name,
-            aria_pressed="false" if few and name not in _OF_TWO else "true",
+            aria_pressed=str(_begins_open(name, told)).lower(),
         )
         for name in panes
     )
@@ -176,9 +175,8 @@ def _run(place: int, told: Mapping[str, Any], *, name: str, look: Look) -> str:
         "messages": _messages(run, strings, say),
         "fields": tag("h3", say("this message")) + '<div data-fields="true"></div>',
     }
-    few = len(told["runs"]) > 1
     drawn = {
-        pane: _pane(pane, body.get(pane, ""), say=say, hidden=few and pane not in _OF_TWO)
+        pane: _pane(pane, body.get(pane, ""), say=say, hidden=not _begins_open(pane, told))
         for pane in look.panes
     }
     return tag(
@@ -186,6 +184,11 @@ def _run(place: int, told: Mapping[str, Any], *, name: str, look: Look) -> str:
         head + line + tag("p", "", class_="kl-caption") + _arranged(drawn),
         data_run=place,
     )
+
+
+def _begins_open(pane: str, told: Mapping[str, Any]) -> bool:
+    """Whether a pane is shown at first: of two runs, one above the other, what tells most."""
+    return len(told["runs"]) == 1 or pane in _OF_TWO
 
 
 def _pane(name: str, body: str, *, say: Say, hidden: bool) -> str:
