@@ -201,7 +201,7 @@ def test_a_forbidden_import_is_found(module, source):
         ("consumer/fetcher.py", "from kafkalearn.clients.metadata import Metadata"),
         ("consumer/fetcher.py", "from .subscription_state import SubscriptionState"),
         ("consumer/fetcher.py", "from kafkalearn.errors import KafkaError"),
-        ("cli.py", "from kafkalearn import grading\nimport kafkalearn"),
+        ("cli/grade.py", "from kafkalearn import grading\nimport kafkalearn"),
         ("grading/lending.py", "import kafkalearn\nkafkalearn.__file__"),
         ("views/group.py", "TEXT = 'see kafkalearn.broker for more'"),
         ("scenarios/what_if.py", "from kafkalearn.simulation import Simulation"),
