@@ -102,6 +102,11 @@ _GROUPS: dict[str, Callable[[Random], Iterator[Group]]] = {
 }
 
 
+def allowed(arguments: Group) -> bool:
+    """A group has a member, or nobody asks."""
+    return bool(arguments[1])
+
+
 def problem(arguments: Group, answer: object) -> str | None:
     """Name the first promise that the answer breaks, or the first member that differs."""
     _, subscriptions = arguments

@@ -48,7 +48,13 @@ class Table(NamedTuple):
 
 
 class ExerciseJudge(Protocol):
-    """What judge.py of an exercise defines."""
+    """What judge.py of an exercise defines, if the answer is a function.
+
+    It may also define ``allowed(arguments) -> bool``, which keeps a case that is being made smaller
+    a real one; ``simpler(arguments)``, its own steps to smaller cases; and
+    ``picture(arguments, answer) -> str``, HTML or SVG in which all text is escaped. A judge.py that
+    defines ``stories`` judges a loop: see `kafkalearn.grading.stories`.
+    """
 
     def inputs(self, check: str, seed: int) -> Iterable[tuple[Any, ...]]:
         """Give the arguments to ask about, one tuple a call, small ones first."""
@@ -61,19 +67,45 @@ class ExerciseJudge(Protocol):
 
 
 @dataclass(frozen=True)
+class Limits:
+    """What one submission may use: time by the clock, and what its processes hold together.
+
+    cell_seconds, total_seconds: how long a cell, and a submission with its start, may run.
+    output_kb: what its cells may print and show, in all.
+    processes: how many processes and threads may be alive at a time.
+    disk_mb: what its files may hold; they are gone when it ends.
+    """
+
+    cell_seconds: float = 10
+    total_seconds: float = 75
+    memory_mb: int = 1024
+    output_kb: int = 1024
+    processes: int = 64
+    disk_mb: int = 64
+
+    @classmethod
+    def of(cls, stated: Mapping[str, Any]) -> "Limits":
+        """Read a table of exercise.toml; ValueError for a name or a value that is no limit."""
+        for name, value in stated.items():
+            if name not in cls.__dataclass_fields__:
+                raise ValueError(f"{name}: the limits are {', '.join(cls.__dataclass_fields__)}")
+            if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+                raise ValueError(f"{name} = {value!r}: a number above 0 is wanted")
+        return cls(**stated)
+
+
+@dataclass(frozen=True)
 class Exercise:
     """One exercise, read from the text of its files.
 
     lent_modules: what of kafkalearn a learner's process can import in grading.
-    cell_seconds, total_seconds: how long a cell, and a submission with its kernel's start, may run.
     """
 
     name: str
     title: str
     checks: tuple[Check, ...]
     lent_modules: frozenset[str]
-    cell_seconds: float
-    total_seconds: float
+    limits: Limits
     files: Mapping[str, str] = field(repr=False)
 
     @classmethod
@@ -89,8 +121,7 @@ class Exercise:
                     for each in stated["checks"]
                 ),
                 lent_modules=frozenset((*ALWAYS_LENT, *stated["lends"])),
-                cell_seconds=float(stated["limits"]["cell_seconds"]),
-                total_seconds=float(stated["limits"]["total_seconds"]),
+                limits=Limits.of(stated.get("limits", {})),
                 files=files,
             )
         except (KeyError, TypeError, ValueError) as error:
@@ -114,6 +145,16 @@ class Exercise:
         if name not in found:
             raise ExerciseError(f"{self.name} has no check {name!r}: {', '.join(found)} are there")
         return found[name]
+
+    @property
+    def cell_seconds(self) -> float:
+        """How long a cell may run."""
+        return self.limits.cell_seconds
+
+    @property
+    def total_seconds(self) -> float:
+        """How long a submission may run, with its start."""
+        return self.limits.total_seconds
 
     @cached_property
     def judge(self) -> ExerciseJudge:

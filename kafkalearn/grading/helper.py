@@ -18,8 +18,8 @@ import kafkalearn
 from kafkalearn.grading.collect import Submission
 from kafkalearn.grading.exercise import Exercise
 from kafkalearn.grading.grades import Grade, not_run
-from kafkalearn.grading.judge import clean
 from kafkalearn.grading.lending import python_path
+from kafkalearn.grading.wording import clean
 
 GRACE_SECONDS = 30  # beyond the exercise's own limit, before the helper itself is given up
 TAIL = 300  # characters of the helper's last words that a reason repeats

@@ -54,8 +54,8 @@ class _Hearing(socketserver.StreamRequestHandler):
         server.verdicts[check] = verdict
         send(self.wfile, {"passed": verdict.passed, "text": verdict.text})
 
-    def _ask(self, question: Any) -> dict[str, Any]:
-        send(self.wfile, {"question": question})
+    def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
+        send(self.wfile, message)
         try:
             return receive(self.rfile)
         except WireError as error:

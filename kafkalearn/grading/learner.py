@@ -39,10 +39,10 @@ def check(name: str, answer: Answer, *, seed: int = 0) -> None:
     print(text)
 
 
-def reply(answer: Answer, question: Any) -> dict[str, Any]:
-    """Call the answer with a question's arguments; say in a message what it returned or raised."""
+def answer_message(answer: Answer, message: dict[str, Any]) -> dict[str, Any]:
+    """Do what the judge asks of a function: call it, say what it returned or raised."""
     try:
-        return {"returned": encode(answer(*decode(question)))}
+        return {"returned": encode(answer(*decode(message["question"])))}
     except WireError as error:
         return {"refused": str(error)}
     except (Exception, SystemExit) as error:
@@ -60,8 +60,8 @@ def _over_socket(address: str, name: str, answer: Answer) -> tuple[bool, str]:
         connection.connect(address)
         with connection.makefile("rwb") as stream:
             send(stream, {"check": name})
-            while "question" in (message := receive(stream)):
-                send(stream, reply(answer, message["question"]))
+            while "passed" not in (message := receive(stream)):
+                send(stream, answer_message(answer, message))
     return message["passed"], message["text"]
 
 
@@ -79,12 +79,12 @@ def _in_here(name: str, answer: Answer, seed: int) -> tuple[bool, str]:
     except ExerciseError as error:
         raise CheckFailedError(str(error)) from None
 
-    def ask(question: Any) -> dict[str, Any]:
+    def ask(message: dict[str, Any]) -> dict[str, Any]:
         with _borrowed(exercise.lent_modules) as borrowed:
-            message = reply(answer, question)
+            reply = answer_message(answer, message)
         if borrowed:
             return {"raised": f"ModuleNotFoundError: No module named '{borrowed[0]}'"}
-        return message
+        return reply
 
     verdict = decide(exercise, check_name, seed=seed, ask=ask)
     return verdict.passed, verdict.text

@@ -4,7 +4,6 @@ papermill's own summary is not read: after a timeout or a dead kernel it says co
 learner's `sys.exit()` raises nothing at all.
 """
 
-import json
 import os
 import signal
 import time
@@ -26,11 +25,12 @@ from papermill.exceptions import PapermillExecutionError
 from kafkalearn.grading.collect import Submission, SubmissionError
 from kafkalearn.grading.exercise import Exercise
 from kafkalearn.grading.grades import FAILED, NOT_REACHED, PASSED, Grade, not_run
-from kafkalearn.grading.judge import Verdict, clean, raised_in_words
+from kafkalearn.grading.judge import Verdict
 from kafkalearn.grading.judge_server import judge_server
 from kafkalearn.grading.lending import lend, python_path
 from kafkalearn.grading.submission import parse, prepare
 from kafkalearn.grading.wire import JUDGE_ADDRESS
+from kafkalearn.grading.wording import clean, raised_in_words
 
 LONGEST_FOLDER = 92  # bytes; systems allow the path of a socket 103 or more
 
@@ -174,8 +174,7 @@ def _judged(check: str, exercise: Exercise, ended: _Run) -> tuple[str, str, str]
     if cell.execution_count is None:
         return NOT_REACHED, f"{check}: not reached, since {ended.stopped}", ""
     if verdict and not verdict.passed:
-        detail = json.dumps(verdict.table._asdict()) if verdict.table else ""
-        return FAILED, verdict.sentence, detail
+        return FAILED, verdict.sentence, verdict.detail
     if error := _error(cell):
         return FAILED, f"{check}: {_error_in_words(error, exercise)}", ""
     if verdict:

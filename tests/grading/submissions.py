@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from kafkalearn.grading.exercise import Exercise, load
-from kafkalearn.grading.learner import reply
+from kafkalearn.grading.learner import answer_message
 
 FOLDER = Path(__file__).parents[2] / "exercises" / "41_range_assignor"
 EXERCISE = load(FOLDER)
@@ -64,7 +64,7 @@ def answer_of(path: Path) -> Callable[..., Any]:
 
 def asker(answer: Callable[..., Any]) -> Callable[[Any], dict[str, Any]]:
     """Ask this answer in this process, as the judge asks over its socket."""
-    return lambda question: reply(answer, question)
+    return lambda message: answer_message(answer, message)
 
 
 def changed(**replaced: tuple[str, str]) -> Exercise:

@@ -3,7 +3,7 @@
 import pytest
 
 from kafkalearn.assignors import RangeAssignor
-from kafkalearn.grading.judge import Verdict, as_text, decide
+from kafkalearn.grading.judge import Verdict, decide
 from kafkalearn.records import TopicPartition
 from tests.grading.submissions import (
     CHECKS,
@@ -77,24 +77,35 @@ def test_hidden_inputs_differ_by_seed_and_are_small_first():
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (None, "the answer is None (is a `return` missing?)"),
-        ([], "the answer is a list"),
-        ({}, "a is missing"),
-        ({"a": [], "b": [], "c": []}, "'c', which is no member"),
-        ({"a": (), "b": []}, "a gets a tuple"),
-        ({"a": [("t0", 0)], "b": []}, "TopicPartition(topic, number) is wanted"),
-        ({"a": [TopicPartition("t0", 3)], "b": []}, "a gets t0-3, which does not exist"),
-        ({"a": [TopicPartition("t9", 0)], "b": []}, "a gets t9-0, which does not exist"),
-        ({"a": [TopicPartition("t0", 0)] * 2, "b": []}, "t0-0 is given twice: to a and to a"),
-        ({"a": [], "b": []}, "a gets nothing; range gives it t0-0 t0-1"),
-        ({"a": {1}, "b": []}, "the answer holds a set"),
+        (lambda members: None, "the answer is None (is a `return` missing?)"),
+        (lambda members: [], "the answer is a list"),
+        (lambda members: {}, "a is missing"),
+        (lambda members: {m: [] for m in [*members, "z"]}, "'z', which is no member"),
+        (lambda members: dict.fromkeys(members, ()), "a gets a tuple"),
+        (lambda members: {m: [("t0", 0)] for m in members}, "TopicPartition(topic, number) is"),
+        (lambda members: {m: [TopicPartition("t0", 5)] for m in members}, "t0-5, which does not"),
+        (lambda members: {m: [TopicPartition("t9", 0)] for m in members}, "t9-0, which does not"),
+        (lambda members: {m: [] for m in members}, "a gets nothing; range gives it t0-0"),
+        (lambda members: {m: {1} for m in members}, "the answer holds a set"),
     ],
 )
 def test_a_malformed_answer_gets_its_own_sentence(answer, said):
-    """The first case of by-name is 3 partitions over a and b; each reason fits its answer."""
-    verdict = decide(EXERCISE, "by-name", seed=0, ask=asker(lambda *_: answer))
+    """The smallest group shows what is malformed; each reason fits its answer."""
+    verdict = decide(EXERCISE, "by-name", seed=0, ask=asker(lambda _, members: answer(members)))
     assert not verdict.passed
     assert said in verdict.sentence
+
+
+def test_a_partition_given_twice_is_named():
+    """Every member gets everything: the smallest group has two members and one partition."""
+
+    def everything(counts, members):
+        partitions = [TopicPartition(topic, n) for topic in counts for n in range(counts[topic])]
+        return {member: partitions if wants.topics else [] for member, wants in members.items()}
+
+    verdict = decide(EXERCISE, "seven-over-five", seed=0, ask=asker(everything))
+    assert verdict.sentence == "seven-over-five: t0-0 is given twice: to c0 and to c1"
+    assert "Partitions: t0 has 1" in verdict.text
 
 
 def test_a_subscription_is_respected():
@@ -145,21 +156,20 @@ def exit_with_success():
     raise SystemExit(0)
 
 
-def test_a_case_is_shown_in_words():
-    """The verdict ends with the group, what range gives and what came; rows that differ say so."""
-    verdict = decide(EXERCISE, "by-name", seed=0, ask=asker(lambda *_: {"a": [], "b": []}))
+def test_the_smallest_case_is_shown_in_words():
+    """The verdict ends with a group that can lose nothing more, what range gives, and what came."""
+    as_they_come = answer_of(FOLDER / "wrong" / "members_as_they_come.ipynb")
+    verdict = decide(EXERCISE, "random-groups", seed=3, ask=asker(as_they_come))
     assert verdict.text.splitlines() == [
-        "by-name: a gets nothing; range gives it t0-0 t0-1",
+        "random-groups: c10 gets nothing; range gives it t0-0",
         "",
-        "Partitions: t0 has 3",
-        "The dict's order of members: b, a",
+        "Partitions: t0 has 1",
+        "The dict's order of members: c8, c10",
         "",
-        "member  subscribes to  expected   got",
-        "a       t0             t0-0 t0-1  nothing  <- differs",
-        "b       t0             t0-2       nothing  <- differs",
+        "member  subscribes to  expected  got",
+        "c10     t0             t0-0      nothing  <- differs",
+        "c8      t0             nothing   t0-0     <- differs",
     ]
-    assert verdict.table is not None
-    assert verdict.text.endswith(as_text(verdict.table))
 
 
 def test_a_judge_that_fails_or_asks_nothing_lets_nobody_pass():
