@@ -1,12 +1,15 @@
 """The rules for notebooks, each shown what it must refuse; then the workbook's own notebooks."""
 
+import ast
 from collections.abc import Callable
 from pathlib import Path
 
+import nbformat
 import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
+import kafkalearn
 from tests.notebooks.conventions import VIEW_PAYLOAD, problems, words
 from tests.notebooks.lessons import TITLE, cell_of, good_lesson, save
 
@@ -241,3 +244,16 @@ def test_the_workbook_has_its_first_notebooks():
 def test_a_notebook_of_the_workbook_keeps_the_conventions(path):
     """Style holds in all the notebooks that a learner opens."""
     assert problems(path) == []
+
+
+def test_every_public_class_is_used_in_a_lesson():
+    """What the package offers by name, a learner meets in the code of some notebook."""
+    used: set[str] = set()
+    for path in NOTEBOOKS.glob("*.ipynb"):
+        for cell in nbformat.read(path, as_version=4).cells:
+            if cell.cell_type == "code":
+                names = ast.walk(ast.parse(cell.source))
+                used |= {each.id for each in names if isinstance(each, ast.Name)}
+    classes = {name for name in kafkalearn.__all__ if isinstance(getattr(kafkalearn, name), type)}
+    assert len(classes) > 10
+    assert not sorted(classes - used)
