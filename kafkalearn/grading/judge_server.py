@@ -1,75 +1,94 @@
-"""The judge behind a socket: it lives in the runner's process, and alone decides a grade."""
+"""The judge's end of a socket: it hears checks and alone decides a grade.
 
-import socketserver
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from threading import Thread
+A check counts once, and only in its own cell: with the student's seed, whose cases nobody has seen
+before. Whatever else a notebook asks gets the answer that it would get at home, with the seed that
+everybody has there; a verdict that tells what is right can never be used to answer again.
+"""
+
 from typing import Any
 
 from kafkalearn.grading.exercise import Exercise, ExerciseError
 from kafkalearn.grading.judge import Verdict, decide
-from kafkalearn.grading.wire import WireError, receive, send
+from kafkalearn.grading.wire import Stream, WireError, receive, send
+
+MOST_CHECKS = 200  # of one submission; those of its check cells are far fewer
 
 
-class JudgeServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
-    """Hears checks over a socket; `verdicts` holds each check's last one, None while undecided."""
+class TooManyChecksError(EOFError):
+    """A submission that asks for no end of checks."""
 
-    daemon_threads = True
-    block_on_close = False
 
-    def __init__(self, socket: Path, exercise: Exercise, *, seed: int) -> None:
+class _BrokenOffError(EOFError):
+    """Another check in place of an answer: what was asked will not be answered any more."""
+
+    def __init__(self, message: dict[str, Any]) -> None:
+        super().__init__("the check was broken off")
+        self.message = message
+
+
+class JudgeServer:
+    """Hears the checks of one submission; `verdicts` has those that count, None while undecided.
+
+    cell: the id of the cell that runs, as the one who runs the notebook knows it.
+    """
+
+    def __init__(self, stream: Stream, exercise: Exercise, *, seed: int) -> None:
+        self.stream = stream
         self.exercise = exercise
         self.seed = seed
+        self.cell = ""
         self.verdicts: dict[str, Verdict | None] = {}
-        super().__init__(str(socket), _Hearing)
+        self._heard = 0
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Leave the check undecided when a learner's process breaks off or talks nonsense."""
-        print(f"judge: {sys.exception()!r:.300}", file=sys.stderr)
+    @property
+    def too_many(self) -> bool:
+        """Whether more checks were asked for than any notebook needs."""
+        return self._heard > MOST_CHECKS
 
+    def hear(self) -> None:
+        """Read a message and do what it asks for; EOFError when nobody is left to ask."""
+        try:
+            message: dict[str, Any] | None = receive(self.stream)
+        except WireError:
+            return
+        while message is not None and "check" in message:  # All else is an answer that came late.
+            name, message = message["check"], None
+            try:
+                self._check(str(name))
+            except _BrokenOffError as error:
+                message = error.message
 
-class _Hearing(socketserver.StreamRequestHandler):
-    """One connection: one check."""
-
-    server: JudgeServer
-    wbufsize = -1
-
-    def handle(self) -> None:
-        server = self.server
-        name = str(receive(self.rfile).get("check"))
+    def _check(self, name: str) -> None:
+        self._heard += 1
+        if self.too_many:
+            raise TooManyChecksError
         exercise_name, _, check = name.partition("/")
         try:
-            if exercise_name != server.exercise.name:
+            if exercise_name != self.exercise.name:
                 raise ExerciseError(
-                    f"this notebook is graded as {server.exercise.name}, not {exercise_name}"
+                    f"this notebook is graded as {self.exercise.name}, not {exercise_name:.60}"
                 )
-            server.exercise.check(check)
+            self.exercise.check(check)
         except ExerciseError as error:
-            send(self.wfile, {"passed": False, "text": str(error)})
+            send(self.stream, {"passed": False, "text": str(error)})
             return
-        server.verdicts[check] = None
-        verdict = decide(server.exercise, check, seed=server.seed, ask=self._ask)
-        server.verdicts[check] = verdict
-        send(self.wfile, {"passed": verdict.passed, "text": verdict.text})
+        if counts := self._counts(check):
+            self.verdicts[check] = None
+        seed = self.seed if counts else 0
+        verdict = decide(self.exercise, check, seed=seed, ask=self._ask)
+        if counts:
+            self.verdicts[check] = verdict
+        send(self.stream, {"passed": verdict.passed, "text": verdict.text})
+
+    def _counts(self, check: str) -> bool:
+        return check == self.cell and check not in self.verdicts
 
     def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
-        send(self.wfile, message)
+        send(self.stream, message)
         try:
-            return receive(self.rfile)
+            answer = receive(self.stream)
         except WireError as error:
             return {"refused": str(error)}
-
-
-@contextmanager
-def judge_server(socket: Path, exercise: Exercise, *, seed: int) -> Iterator[JudgeServer]:
-    """Hear checks at `socket` until the block ends."""
-    with JudgeServer(socket, exercise, seed=seed) as server:
-        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+        if "check" in answer:
+            raise _BrokenOffError(answer)
+        return answer

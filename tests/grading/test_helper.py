@@ -1,73 +1,172 @@
-"""The process that grades one submission, when it goes wrong."""
+"""The process that grades, when it goes wrong or is left alone."""
 
+import json
+import os
+import signal
+import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
 
-from kafkalearn.grading import helper
+from kafkalearn.grading import helper as helper_module
 from kafkalearn.grading.collect import Submission
-from kafkalearn.grading.helper import grade_in_helper
-from tests.grading.submissions import CHECKS, EXERCISE, FOLDER, as_bytes, code, notebook
+from kafkalearn.grading.helper import GradingHelper
+from tests.grading.submissions import (
+    CHECKS,
+    EXERCISE,
+    FOLDER,
+    WRONG,
+    answered,
+    as_bytes,
+    changed,
+    code,
+    notebook,
+)
 
 pytestmark = pytest.mark.slow
+SOLUTION = Submission("ann", EXERCISE.name, (FOLDER / "solution.ipynb").read_bytes())
 
 
-def test_a_helper_that_never_ends_is_killed_and_the_rows_say_so(tmp_path, monkeypatch):
+@pytest.fixture
+def helper():
+    """A helper that grades anywhere."""
+    helper = GradingHelper(trusted=True)
+    yield helper
+    helper.close()
+
+
+@pytest.fixture
+def files(monkeypatch):
+    """The folder in which all that grading leaves on the disk would lie."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o711)
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        yield Path(folder)
+
+
+def statuses(grades):
+    """The statuses, of all checks."""
+    assert [grade.check for grade in grades] == CHECKS
+    return {grade.status for grade in grades}
+
+
+def alive(pid):
+    """Whether there is such a process, which has not ended."""
+    try:
+        return Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def gone(pids):
+    """Wait, not for ever, until none of the processes is left."""
+    patience = time.monotonic() + 30
+    while any(map(alive, pids)) and time.monotonic() < patience:
+        time.sleep(0.05)
+    return not any(map(alive, pids))
+
+
+def descendants(pid):
+    """The process and all that it has started."""
+    children = Path("/proc", str(pid), "task", str(pid), "children").read_text().split()
+    return [pid, *(each for child in children for each in descendants(int(child)))]
+
+
+def test_a_helper_that_never_ends_is_killed_and_the_next_works(helper, files, monkeypatch):
     """Its own limit did not work; the caller's does, and nothing stays on the disk."""
-    monkeypatch.setattr(helper, "GRACE_SECONDS", 0.5 - EXERCISE.total_seconds)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     book = notebook()
     book["cells"].insert(0, code("import time; time.sleep(600)"))
-    submission = Submission("ann", EXERCISE.name, as_bytes(book))
-    grades = grade_in_helper(submission, EXERCISE, seed=1)
-    assert [grade.check for grade in grades] == CHECKS
-    assert {grade.status for grade in grades} == {"not_run"}
+    helper.grade(SOLUTION, EXERCISE, seed=1)
+    with monkeypatch.context() as short:
+        short.setattr(helper_module, "GRACE_SECONDS", 0.5 - EXERCISE.limits.total_seconds)
+        grades = helper.grade(Submission("b", EXERCISE.name, as_bytes(book)), EXERCISE, seed=1)
+    assert statuses(grades) == {"not_run"}
     assert "did not end within its limit and was killed" in grades[0].reason
-    assert list(tmp_path.iterdir()) == []
+    assert list(files.iterdir()) == []
+    assert statuses(helper.grade(SOLUTION, EXERCISE, seed=1)) == {"passed"}
 
 
-def test_a_helper_that_fails_repeats_its_last_words(tmp_path, monkeypatch):
+def test_a_killed_helper_is_a_reason_and_the_next_works(helper, files):
+    """Whoever kills it costs one submission its rows, and leaves nothing."""
+    helper.grade(SOLUTION, EXERCISE, seed=1)
+    pids = descendants(helper._judge._process.pid)
+    assert len(pids) == 3
+    os.kill(pids[0], signal.SIGKILL)
+    grades = helper.grade(SOLUTION, EXERCISE, seed=1)
+    assert statuses(grades) == {"not_run"}
+    assert "was killed by signal 9" in grades[0].reason
+    assert gone(pids)
+    assert list(files.iterdir()) == []
+    assert statuses(helper.grade(SOLUTION, EXERCISE, seed=1)) == {"passed"}
+
+
+def test_a_helper_that_fails_repeats_its_last_words(helper, tmp_path, monkeypatch):
     """A helper that cannot even start is a row with the reason, for every check."""
     broken = tmp_path / "python"
     broken.write_text("#!/bin/sh\necho no memory left >&2\nexit 1\n")
     broken.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(broken))
-    content = as_bytes(notebook())
-    grades = grade_in_helper(Submission("ann", EXERCISE.name, content), EXERCISE, seed=1)
-    assert {grade.status for grade in grades} == {"not_run"}
+    grades = helper.grade(SOLUTION, EXERCISE, seed=1)
+    assert statuses(grades) == {"not_run"}
     assert "failed with status 1" in grades[0].reason
     assert "no memory left" in grades[0].reason
 
 
-def test_a_killed_helper_leaves_nothing_on_the_disk(monkeypatch):
-    """A submission that kills its grader costs its own rows only."""
-    book = notebook()
-    book["cells"].insert(0, code("import os, signal; os.kill(os.getppid(), signal.SIGKILL)"))
-    submission = Submission("ann", EXERCISE.name, as_bytes(book))
-    with tempfile.TemporaryDirectory() as folder:  # Its path is short enough for sockets.
-        monkeypatch.setattr(tempfile, "tempdir", folder)
-        grades = grade_in_helper(submission, EXERCISE, seed=1)
-        assert list(Path(folder).iterdir()) == []
-    assert "was killed by signal 9" in grades[0].reason
-
-
-def test_a_folder_with_too_long_a_name_for_sockets_is_named(tmp_path, monkeypatch):
-    """The reason says what to set."""
-    folder = tmp_path / ("long" * 20)
-    folder.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    content = as_bytes(notebook())
-    grades = grade_in_helper(Submission("ann", EXERCISE.name, content), EXERCISE, seed=1)
-    assert grades[0].status == "not_run"
-    assert "too long a path for sockets: set TMPDIR to a shorter folder" in grades[0].reason
-
-
-def test_a_submission_is_graded_wherever_its_caller_stands(tmp_path, monkeypatch):
+def test_a_submission_is_graded_wherever_its_caller_stands(helper, tmp_path, monkeypatch):
     """The helper stands in a folder of its own: modules beside the caller do not mislead it."""
-    content = (FOLDER / "solution.ipynb").read_bytes()
     (tmp_path / "papermill.py").write_text("raise SystemExit('misled')")
     monkeypatch.chdir(tmp_path)
-    grades = grade_in_helper(Submission("ann", EXERCISE.name, content), EXERCISE, seed=1)
-    assert {grade.status for grade in grades} == {"passed"}
+    assert statuses(helper.grade(SOLUTION, EXERCISE, seed=1)) == {"passed"}
+
+
+def test_an_exercise_that_changes_is_not_mistaken_for_its_old_self(helper):
+    """The judge's process remembers exercises by what they hold."""
+    titled = changed(toml=("points = 2", "points = 3"))
+    for exercise, points in [(EXERCISE, 2.0), (titled, 3.0), (EXERCISE, 2.0)]:
+        assert helper.grade(SOLUTION, exercise, seed=1)[0].points == points
+
+
+def test_the_same_submission_gets_the_same_rows_again(helper):
+    """Also from another process: nothing but the seconds differs."""
+    wrong = Submission("bob", EXERCISE.name, WRONG[-1].read_bytes())
+    random = answered(
+        "def range_assign(p, s):\n    return {m: list({'a', 'b', 'c', 'd'}) for m in s}"
+    )
+    for submission in (wrong, Submission("eve", EXERCISE.name, random)):
+        rows = []
+        for _ in range(2):
+            grades = helper.grade(submission, EXERCISE, seed=3)
+            rows.append([grade._replace(seconds=0) for grade in grades])
+            helper.close()
+        assert rows[0] == rows[1]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads Linux's /proc")
+def test_nothing_outlives_a_caller_that_is_killed(files):
+    """In the middle of a submission, with kill -9: its processes end, and its files go."""
+    book = notebook()
+    book["cells"].insert(0, code("import time; time.sleep(600)"))
+    script = (
+        "import sys\nfrom tests.grading.test_helper import *\n"
+        "helper = GradingHelper(trusted=True)\nhelper.grade(SOLUTION, EXERCISE, seed=1)\n"
+        "print(helper._judge._process.pid, flush=True)\n"
+        f"helper.grade(Submission('b', EXERCISE.name, as_bytes({json.dumps(book)!r} and "
+        f"json.loads({json.dumps(book)!r}))), EXERCISE, seed=1)"
+    )
+    environment = os.environ | {"TMPDIR": str(files), "PYTHONPATH": str(FOLDER.parents[1])}
+    caller = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, env=environment
+    )
+    judge = int(caller.stdout.readline())
+    patience = time.monotonic() + 30
+    while len(descendants(judge)) < 4 and time.monotonic() < patience:
+        time.sleep(0.02)
+    pids = descendants(judge)
+    assert len(pids) >= 4  # the judge's, the server's starter, the server, the submission's
+    caller.kill()
+    caller.communicate()
+    assert gone(pids)
+    assert list(files.iterdir()) == []

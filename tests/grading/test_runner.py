@@ -2,30 +2,88 @@
 
 import pytest
 
-from kafkalearn.grading import runner
 from kafkalearn.grading.collect import Submission
+from kafkalearn.grading.engines import engine_called
+from kafkalearn.grading.isolation import IsolationError
 from kafkalearn.grading.runner import run
-from tests.grading.submissions import EXERCISE, FOLDER, as_bytes, notebook
+from tests.grading.submissions import CHECKS, EXERCISE, FOLDER, as_bytes, code, notebook
+
+
+def graded(book, engine):
+    """The grades of a notebook."""
+    submission = Submission("ann", EXERCISE.name, as_bytes(book))
+    return run(submission, EXERCISE, seed=3, engine=engine)
+
+
+@pytest.fixture(scope="module", params=["fork", "kernel"])
+def engine(request):
+    """Both ways to run a notebook, isolated where that can be had."""
+    engine = engine_called(request.param, trusted=True)
+    yield engine
+    engine.close()
 
 
 @pytest.mark.slow
-def test_a_right_answer_passes_without_any_metadata():
+def test_a_right_answer_passes_without_any_metadata(engine):
     """Cleaners strip kernelspec and language; what is left is still a Python notebook."""
+    grades = graded(notebook(FOLDER / "solution.ipynb") | {"metadata": {}}, engine)
+    assert {grade.status for grade in grades} == {"passed"}
+
+
+@pytest.mark.slow
+def test_a_notebook_may_use_what_notebooks_offer(engine):
+    """Awaiting, magics, shell commands, displays, files and modules of its own work alike."""
     book = notebook(FOLDER / "solution.ipynb")
-    book["metadata"] = {}
-    submission = Submission("ann", EXERCISE.name, as_bytes(book))
-    assert {grade.status for grade in run(submission, EXERCISE, seed=3)} == {"passed"}
+    book["cells"].insert(
+        -len(CHECKS),
+        code(
+            "import asyncio\nfrom IPython.display import HTML, display\n"
+            "assert await asyncio.sleep(0, 'x') == 'x'\n"
+            "open('own.py', 'w').write('x = 1')\nimport own\n"
+            "listed = !ls\nassert 'own.py' in listed\n"
+            "%timeit -n1 -r1 pass\ndisplay(HTML('<b>x</b>'))\n"
+            "get_ipython().run_cell_magic('capture', 'said', 'print(1)')\nassert said.stdout\nown"
+        ),
+    )
+    book["cells"].insert(-len(CHECKS), code("assert own.x == 1 and __name__ == '__main__'"))
+    book["cells"].insert(-len(CHECKS), code("1 / 0", "raises-exception"))
+    book["cells"].insert(-len(CHECKS), code("1 / 0", "skip-execution"))
+    grades = graded(book, engine)
+    assert {grade.reason for grade in grades if grade.status != "passed"} == set()
 
 
-def test_an_unforeseen_failure_is_a_reason_and_no_traceback(monkeypatch):
+@pytest.mark.slow
+def test_an_error_stops_the_notebook_and_is_repeated(engine):
+    """What came before the checks failed: they were not reached, and the reason says why."""
+    book = notebook(FOLDER / "solution.ipynb")
+    book["cells"].insert(1, code("{}['key']"))
+    book["cells"].insert(2, code("raise SystemExit"))
+    grades = graded(book, engine)
+    assert {grade.status for grade in grades} == {"not_reached"}
+    said = "since the cell `{}['key']` stopped the notebook: your code stopped with KeyError: 'key'"
+    assert said in grades[0].reason
+
+
+class Breaking:
+    """An engine that fails."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def execute(self, notebook, exercise, *, seed):
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (KeyError("msg_id"), "the notebook broke its run: KeyError('msg_id')"),
+        (OSError("no memory"), "the notebook could not be started: no memory"),
+        (IsolationError("no walls: --trusted"), "no walls: --trusted"),
+    ],
+)
+def test_an_unforeseen_failure_is_a_reason_and_no_traceback(error, reason):
     """Whatever breaks the run, each check has its row."""
-
-    def breaks(*_):
-        raise KeyError("msg_id")
-
-    monkeypatch.setattr(runner, "_execute", breaks)
-    submission = Submission("ann", EXERCISE.name, as_bytes(notebook()))
-    grades = run(submission, EXERCISE, seed=3)
-    assert len(grades) == len(EXERCISE.checks)
-    assert {grade.status for grade in grades} == {"not_run"}
-    assert grades[0].reason == "the notebook broke its run: KeyError('msg_id')"
+    grades = graded(notebook(), Breaking(error))
+    assert [grade.check for grade in grades] == CHECKS
+    assert {(grade.status, grade.reason) for grade in grades} == {("not_run", reason)}

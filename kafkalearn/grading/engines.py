@@ -1,0 +1,44 @@
+"""The two ways to run a notebook, and whether its process can be isolated."""
+
+import sys
+
+from nbformat import NotebookNode
+
+from kafkalearn.grading.exercise import Exercise
+from kafkalearn.grading.isolation import IsolationError, isolation_problem
+from kafkalearn.grading.runner import Engine, Ran
+from kafkalearn.grading.sandbox import PROTECTIONS, WITHOUT_PRIVILEGES
+
+ENGINES = ("fork", "kernel")
+
+
+class _Refusing:
+    """Runs nothing, since nothing would protect the judge."""
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+
+    def execute(self, notebook: NotebookNode, exercise: Exercise, *, seed: int) -> Ran:
+        raise IsolationError(f"{self.problem}: --trusted grades without isolation")
+
+    def close(self) -> None:
+        pass
+
+
+def engine_called(name: str, *, trusted: bool) -> Engine:
+    """Give the engine for this machine, isolated if that can be had at all."""
+    problem = isolation_problem()
+    if problem and not trusted:
+        return _Refusing(problem)
+    if sys.platform != "linux":
+        from kafkalearn.grading.kernel_engine import PlainKernelRunner
+
+        return PlainKernelRunner()
+    protections = WITHOUT_PRIVILEGES if problem else PROTECTIONS
+    if name == "kernel":
+        from kafkalearn.grading.kernel_engine import KernelRunner
+
+        return KernelRunner(protections)
+    from kafkalearn.grading.fork_engine import ForkRunner
+
+    return ForkRunner(protections)

@@ -1,0 +1,207 @@
+"""A batch of hostile submissions and honest ones: each gets the grade that it must get."""
+
+import ctypes
+import os
+import re
+import shutil
+import socket
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from kafkalearn.grading import judge_server
+from kafkalearn.grading.collect import Submission
+from kafkalearn.grading.fork_engine import ForkRunner
+from kafkalearn.grading.helper import GradingHelper
+from kafkalearn.grading.isolation import isolation_problem
+from kafkalearn.grading.runner import run
+from kafkalearn.grading.sandbox import PROTECTIONS
+from tests.grading import attacks
+from tests.grading.attacks import Attack, with_cell
+from tests.grading.submissions import CHECKS, EXERCISE, FOLDER, changed
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(isolation_problem() is not None, reason=f"{isolation_problem()}"),
+]
+SMALL = "memory_mb = 512\noutput_kb = 200\nprocesses = 32\ndisk_mb = 16"
+STATED = "cell_seconds = 10\ntotal_seconds = 75"
+FIRM = changed(toml=(STATED, f"cell_seconds = 20\ntotal_seconds = 60\n{SMALL}"))
+IMPATIENT = {
+    engine: changed(toml=(STATED, f"cell_seconds = 2\ntotal_seconds = {seconds}\n{SMALL}"))
+    for engine, seconds in (("fork", 4), ("kernel", 30))
+}
+HONEST = {
+    "right": Attack((FOLDER / "solution.ipynb").read_bytes(), "passed", "right in"),
+    "wrong": Attack(attacks.WRONG, "failed", "is missing"),
+}
+PROBED = {name: Attack(with_cell(cell), "passed") for name, (cell, _) in attacks.PROBES.items()}
+HARMLESS = {name: Attack(content, "passed") for name, content in attacks.HARMLESS.items()}
+FORKED = attacks.TOO_MUCH | attacks.LEAVING | attacks.FORGING | attacks.GARBAGE
+ALL = FORKED | PROBED | HARMLESS | attacks.LOOPS
+# Each takes a second or two in a kernel.
+KERNEL = (
+    "memory bomb", "output flood", "os._exit", "kills its group", "asks twice", "solutions",
+    "network", "endless",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def world():
+    """What an attacker looks for, in place of the names in capitals."""
+    folder = Path(tempfile.mkdtemp())
+    victim = folder / "ann"
+    victim.mkdir()
+    folder.chmod(0o777)  # Only the walls are in his way.
+    os.environ["SECRET"] = "token"
+    shared = ctypes.CDLL(None).shmget(0x6B6C, 1, 0o1666)
+    with socket.create_server(("127.0.0.1", 0)) as tcp, socket.socket(socket.AF_UNIX) as abstract:
+        abstract.bind("\0kafkalearn-test")
+        abstract.listen()
+        yield {
+            "FOLDER": str(FOLDER),
+            "CHECKOUT": str(FOLDER.parents[1]),
+            "VICTIM": str(victim),
+            "PORT": str(tcp.getsockname()[1]),
+            "ABSTRACT": "kafkalearn-test",
+            "SHARED": str(0x6B6C),
+            "CHECKS": repr(CHECKS),
+        }
+    ctypes.CDLL(None).shmctl(shared, 0, None)
+    del os.environ["SECRET"]
+    shutil.rmtree(folder)
+
+
+def filled(content, world):
+    """The submission with the names in capitals replaced."""
+    for name, value in world.items():
+        content = content.replace(name.encode(), value.encode())
+    return content
+
+
+def processes_of(folder):
+    """Every process whose command names the folder, as a fork server's and its children's do."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if str(folder).encode() in (command := entry.read_bytes()):
+                found.append(command)
+    return found
+
+
+@pytest.fixture(scope="module", params=["fork", "kernel"])
+def graded(request, world):
+    """The whole batch through one helper: name -> grades; honest ones after every seventh."""
+    names = list(ALL) if request.param == "fork" else list(KERNEL)
+    helper = GradingHelper(engine=request.param)
+    result = {}
+
+    def hand_in(name, attack, key):
+        exercise = IMPATIENT[request.param] if name in attacks.LOOPS else FIRM
+        submission = Submission(name, EXERCISE.name, filled(attack.content, world))
+        result[key] = helper.grade(submission, exercise, seed=7)
+
+    for number, name in enumerate(names):
+        hand_in(name, ALL[name], name)
+        if number % 7 == 0:
+            for honest, attack in HONEST.items():
+                hand_in(honest, attack, (honest, number))
+    result["folder"] = Path(helper._judge._folder.name)
+    result["running"] = processes_of(result["folder"])
+    helper.close()
+    result["left"] = processes_of(result["folder"])
+    return result
+
+
+def assert_graded(grades, attack):
+    """Every check has the status and a reason that fits."""
+    assert [grade.check for grade in grades] == CHECKS
+    for grade in grades:
+        assert grade.status in attack.status.split(" or "), grade
+        assert re.search(attack.reason, grade.reason), grade.reason
+        assert (grade.points > 0) == (grade.status == "passed")
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_an_attack_gets_its_grade(graded, name):
+    """No forged pass, and the true cause in every reason."""
+    if name not in graded:
+        pytest.skip("the fork engine alone runs all of them")
+    assert_first_failed(name, graded[name])
+
+
+def assert_first_failed(name, grades):
+    """A check whose cell was stopped has failed, and those after it were not reached."""
+    attack = ALL[name]
+    if attack.status != "failed" or {grade.status for grade in grades} == {"failed"}:
+        assert_graded(grades, attack)
+        return
+    assert grades[0].status == "failed"
+    assert_graded(grades, attack._replace(status="failed or not_reached"))
+
+
+def test_honest_neighbours_keep_their_grades(graded):
+    """Whatever runs before them, the same answer gets the same rows, apart from seconds."""
+    for name, attack in HONEST.items():
+        rows = [grades for key, grades in graded.items() if key[0] == name]
+        assert len(rows) >= 2
+        for grades in rows:
+            assert_graded(grades, attack)
+            assert [g._replace(seconds=0) for g in grades] == [
+                g._replace(seconds=0) for g in rows[0]
+            ]
+
+
+def test_nothing_stays_behind(graded):
+    """No process and no file, whatever the batch left running."""
+    assert len(graded["running"]) == 1  # The server alone, and the search finds it.
+    assert graded["left"] == []
+    assert not graded["folder"].exists()
+
+
+@pytest.mark.parametrize("name", attacks.PROBES)
+def test_a_probe_succeeds_without_its_protection(world, name):
+    """Each wall is there for something: without it the attacker reaches what he looks for."""
+    cell, protection = attacks.PROBES[name]
+    without = PROTECTIONS - {protection}
+    if name == "the server's memory":
+        without -= {"pids"}
+    Path(world["VICTIM"]).mkdir(exist_ok=True)
+    grades = graded_without(filled(with_cell(cell), world), without)
+    assert {grade.status for grade in grades} == {"not_reached"}
+    assert "reached" in grades[0].reason.removeprefix(f"{CHECKS[0]}: not reached")
+
+
+def graded_without(content, protections, exercise=FIRM):
+    """The grades of a submission behind these walls only."""
+    engine = ForkRunner(frozenset(protections))
+    try:
+        return run(Submission("eve", EXERCISE.name, content), exercise, seed=7, engine=engine)
+    finally:
+        engine.close()
+
+
+LIMITED = ("memory bomb", "disk bomb", "one large file", "open files")
+
+
+@pytest.mark.parametrize("name", LIMITED)
+def test_a_limit_that_is_off_does_not_hold(world, name):
+    """The same notebook, a little tamer, runs through when nothing stops it."""
+    tame = {
+        "memory bomb": "x = bytearray(b'x' * 600 * 2**20)",
+        "disk bomb": "open('/scratch/tmp/x', 'wb').write(b'x' * 2**20)",
+        "one large file": "with open('x', 'wb') as f: f.truncate(2**30)",
+        "open files": "x = [open('/dev/null') for _ in range(1000)]",
+    }[name]
+    without = PROTECTIONS - {"limits", "watch"}
+    grades = graded_without(with_cell(tame), without)
+    assert {grade.status for grade in grades} == {"passed"}
+
+
+def test_the_first_verdict_is_the_one_that_counts(world, monkeypatch):
+    """If a check counted again, a notebook could answer with what the judge has just told it."""
+    content = attacks.FORGING["asks twice"].content
+    monkeypatch.setattr(judge_server.JudgeServer, "_counts", lambda self, check: check == self.cell)
+    assert {g.status for g in graded_without(content, PROTECTIONS)} == {"passed"}

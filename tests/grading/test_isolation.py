@@ -1,0 +1,97 @@
+"""The walls themselves: what is behind them, and what happens where they cannot be had."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from kafkalearn.grading import engines, isolation
+from kafkalearn.grading.collect import Submission
+from kafkalearn.grading.exercise import ALWAYS_LENT, Limits
+from kafkalearn.grading.fork_engine import ForkRunner
+from kafkalearn.grading.isolation import SandboxServer, isolation_problem
+from kafkalearn.grading.runner import run
+from kafkalearn.grading.sandbox import PROTECTIONS, WITHOUT_PRIVILEGES
+from tests.grading.attacks import with_cell
+from tests.grading.submissions import EXERCISE
+
+pytestmark = pytest.mark.slow
+needs_walls = pytest.mark.skipif(isolation_problem() is not None, reason=f"{isolation_problem()}")
+
+
+def graded(source, engine):
+    """Statuses and reasons of the solution with one more cell."""
+    submission = Submission("ann", EXERCISE.name, with_cell(source))
+    grades = run(submission, EXERCISE, seed=1, engine=engine)
+    return {grade.status for grade in grades}, grades[0].reason
+
+
+@pytest.fixture(params=[PROTECTIONS, WITHOUT_PRIVILEGES], ids=["walls", "trusted"])
+def engine(request):
+    """The fork engine with and without walls."""
+    if request.param == PROTECTIONS and isolation_problem():
+        pytest.skip(f"{isolation_problem()}")
+    engine = ForkRunner(request.param)
+    yield engine
+    engine.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a fork server needs Linux")
+def test_every_submission_finds_an_empty_folder(engine):
+    """Nothing of one is there for the next, behind walls or not."""
+    source = (
+        "import os, tempfile\nassert os.listdir() == []\n"
+        "assert os.listdir(tempfile.gettempdir()) == []\n"
+        "open('x', 'w').close()\ntempfile.mkstemp()"
+    )
+    assert [graded(source, engine)[0] for _ in range(2)] == [{"passed"}] * 2
+
+
+@needs_walls
+def test_only_python_the_system_and_what_is_lent_are_there():
+    """No home, no checkout, no /sys; everything but the scratch folder is read-only."""
+    server = SandboxServer(ALWAYS_LENT, protections=PROTECTIONS)
+    allowed = {"bin", "sbin", "dev", "etc", "lent", "lib", "lib32", "lib64", "proc", "usr", "tmp"}
+    allowed |= {"scratch", Path(sys.prefix).parts[1], Path(sys.base_prefix).parts[1]}
+    source = (
+        "import os, kafkalearn\nassert kafkalearn.__path__ == ['/lent/kafkalearn']\n"
+        "here = {n for n in os.listdir('/') if os.listdir('/' + n) if os.path.isdir('/' + n)}\n"
+        f"allowed = {allowed}\n"
+        "assert here <= allowed, here - allowed\n"
+        f"for place in ('/', '/usr/lib', '/etc', {sys.prefix!r}):\n"
+        "    assert not os.access(place, os.W_OK), place"
+    )
+    process = server.start(Limits())
+    process.cells.sendall(f'{{"source": {json.dumps(source)}}}\n'.encode())
+    process.cells.settimeout(60)
+    said = process.cells.makefile("rb").read(15)
+    process.end()
+    server.close()
+    assert said.strip().startswith(b'{"done": null}'), said
+
+
+def test_a_machine_without_walls_grades_only_what_is_trusted(monkeypatch):
+    """The reason says what is missing, and what to do."""
+    monkeypatch.setattr(engines, "isolation_problem", lambda: "unshare: Operation not permitted")
+    status, reason = graded("pass", engines.engine_called("fork", trusted=False))
+    assert status == {"not_run"}
+    assert reason == "unshare: Operation not permitted: --trusted grades without isolation"
+    trusted = engines.engine_called("fork", trusted=True)
+    assert graded("pass", trusted)[0] == {"passed"}
+    trusted.close()
+
+
+def test_walls_that_are_refused_say_why(monkeypatch):
+    """What the system refused is named, as when a container may make no namespaces."""
+    monkeypatch.setattr(isolation, "_walls", _impossible)
+    isolation_problem.cache_clear()
+    try:
+        problem = isolation_problem()
+    finally:
+        isolation_problem.cache_clear()
+    assert "does not let us isolate submissions" in problem
+
+
+def _impossible(room: Path, protections):
+    return isolation.Walls(sorted(protections), ["/usr"], [], "/nowhere", str(room))
