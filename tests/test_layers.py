@@ -33,7 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "scenarios": {"simulation", "engine"},
     "analysis": set(),
     "views": set(),
-    "grading": {"scenarios", "simulation", "analysis", "assignors", "views"},
+    "grading": {"scenarios", "simulation", "analysis", "assignors", "views", "engine", "consumer"},
     "spark": {"scenarios", "analysis", "grading"},
     # Around the notebooks, beside what they teach: where they lie, executing them, JupyterLab.
     "workbook": set(),

@@ -18,10 +18,15 @@ import kafkalearn
 FILES = ("exercise.toml", "starter.ipynb", "judge.py")
 ALWAYS_LENT = (
     "kafkalearn",
+    "kafkalearn.consumer",
+    "kafkalearn.consumer.consumer_rebalance_listener",
+    "kafkalearn.consumer.consumer_records",
     "kafkalearn.errors",
     "kafkalearn.records",
     "kafkalearn.grading",
+    "kafkalearn.grading.consumer_proxy",
     "kafkalearn.grading.learner",
+    "kafkalearn.grading.loop_host",
     "kafkalearn.grading.wire",
 )
 

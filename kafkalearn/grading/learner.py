@@ -4,12 +4,13 @@ It holds no answers. In grading the judge is another process, found by an enviro
 only the runner sets. While learning the judge is imported and decides here, by the same messages.
 """
 
+import gc
 import os
 import socket
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
@@ -40,24 +41,34 @@ def check(name: str, answer: Answer, *, seed: int = 0) -> None:
 
 
 def answer_message(answer: Answer, message: dict[str, Any]) -> dict[str, Any]:
-    """Do what the judge asks of a function: call it, say what it returned or raised."""
+    """Do what the judge asks: call a function, say what it returned or raised; or run a loop."""
+    if "question" not in message:
+        from kafkalearn.grading import loop_host
+
+        return loop_host.answer_message(answer, message)
     try:
         return {"returned": encode(answer(*decode(message["question"])))}
     except WireError as error:
         return {"refused": str(error)}
     except (Exception, SystemExit) as error:
-        return {"raised": _in_words(error)}
+        return {"raised": in_words(error)}
 
 
-def _in_words(error: BaseException) -> str:
+def in_words(error: BaseException) -> str:
+    """Tell an exception, and the learner's own line that led to it."""
     words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    frames = traceback.extract_tb(error.__traceback__)[1:]
+    ours = os.path.dirname(__file__)
+    told = traceback.extract_tb(error.__traceback__)
+    frames = [each for each in told if not each.filename.startswith(ours)]
     return f"{words} (at: {frames[-1].line})" if frames and frames[-1].line else words
 
 
 def _over_socket(address: str, name: str, answer: Answer) -> tuple[bool, str]:
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.connect(address)
+    with socket.socket(fileno=os.dup(int(address))) as connection:
+        # A question that was never heard, of a check that was interrupted, is none of ours.
+        with suppress(BlockingIOError):
+            while connection.recv(2**16, socket.MSG_DONTWAIT):
+                pass
         with connection.makefile("rwb") as stream:
             send(stream, {"check": name})
             while "passed" not in (message := receive(stream)):
@@ -69,6 +80,7 @@ def _in_here(name: str, answer: Answer, seed: int) -> tuple[bool, str]:
     try:
         from kafkalearn.grading.exercise import ExerciseError, find_exercise
         from kafkalearn.grading.judge import decide
+        from kafkalearn.grading.showing import show
     except ModuleNotFoundError:  # In grading the judge's half is not here, only its address was.
         raise CheckFailedError("the judge cannot be reached: its address is gone") from None
 
@@ -79,15 +91,24 @@ def _in_here(name: str, answer: Answer, seed: int) -> tuple[bool, str]:
     except ExerciseError as error:
         raise CheckFailedError(str(error)) from None
 
+    ask = asker(answer, exercise.lent_modules)
+    verdict = decide(exercise, check_name, seed=seed, ask=ask)
+    if verdict.shown:
+        show(verdict.shown)
+    return verdict.passed, verdict.text
+
+
+def asker(answer: Answer, lent: frozenset[str]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Ask this answer in this process; calls of modules that are not lent fail as in grading."""
+
     def ask(message: dict[str, Any]) -> dict[str, Any]:
-        with _borrowed(exercise.lent_modules) as borrowed:
+        with _borrowed(lent) as borrowed:
             reply = answer_message(answer, message)
         if borrowed:
             return {"raised": f"ModuleNotFoundError: No module named '{borrowed[0]}'"}
         return reply
 
-    verdict = decide(exercise, check_name, seed=seed, ask=ask)
-    return verdict.passed, verdict.text
+    return ask
 
 
 @contextmanager
@@ -100,9 +121,12 @@ def _borrowed(lent: frozenset[str]) -> Iterator[list[str]]:
         if event == "call" and module.startswith("kafkalearn.") and module not in lent:
             borrowed.append(module)
 
-    before = sys.getprofile()
+    before, collects = sys.getprofile(), gc.isenabled()
+    gc.disable()  # what is freed, of a simulation say, may run code that the answer never called
     sys.setprofile(notice)
     try:
         yield borrowed
     finally:
         sys.setprofile(before)
+        if collects:
+            gc.enable()

@@ -8,11 +8,18 @@ import json
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from kafkalearn.records import Subscription, TopicPartition
+from kafkalearn.consumer.consumer_records import ConsumerRecord, ConsumerRecords
+from kafkalearn.records import (
+    OffsetAndMetadata,
+    OffsetAndTimestamp,
+    Subscription,
+    TopicPartition,
+)
 
-LONGEST_LINE = 16 * 2**20  # bytes; no honest answer comes near
-JUDGE_ADDRESS = "KAFKALEARN_JUDGE"  # environment variable: the path of the judge's socket
-ALLOWED = "None, bool, int, float, str, list, tuple, dict, TopicPartition and Subscription"
+LONGEST_LINE = 2 * 2**20  # bytes; no honest answer comes near, and reading it takes 60 times that
+TOO_LONG = f"the answer is longer than {LONGEST_LINE // 2**20} MB"
+JUDGE_ADDRESS = "KAFKALEARN_JUDGE"  # environment variable: the descriptor of the judge's socket
+ALLOWED = "None, bool, int, float, str, bytes, list, tuple, dict, TopicPartition and Subscription"
 
 
 class WireError(ValueError):
@@ -30,8 +37,16 @@ def encode(value: Any) -> Any:
 def _encode(value: Any) -> Any:
     if isinstance(value, float | int | str | None):
         return value
-    if isinstance(value, TopicPartition):
-        return {"TopicPartition": [_encode(field) for field in value]}
+    if isinstance(value, bytes):
+        return {"bytes": [value.hex()]}
+    for kind in (TopicPartition, ConsumerRecord, OffsetAndTimestamp):
+        if isinstance(value, kind):
+            return {kind.__name__: [_encode(field) for field in value]}
+    if isinstance(value, OffsetAndMetadata):
+        return {"OffsetAndMetadata": [_encode(value.offset), _encode(value.metadata)]}
+    if isinstance(value, ConsumerRecords):
+        by_partition = [(each, value.records(each)) for each in value.partitions()]
+        return {"ConsumerRecords": [[_encode(each), _encode(of)] for each, of in by_partition]}
     if isinstance(value, Subscription):
         fields = (value.topics, value.owned_partitions, value.generation, value.group_instance_id)
         return {"Subscription": [_encode(field) for field in fields]}
@@ -79,6 +94,11 @@ def _topic_partition(fields: list[Any]) -> TopicPartition:
 _KINDS = {
     "TopicPartition": _topic_partition,
     "Subscription": lambda fields: Subscription(*fields),
+    "ConsumerRecord": lambda fields: ConsumerRecord(*fields),
+    "ConsumerRecords": lambda fields: ConsumerRecords(dict(fields)),
+    "OffsetAndMetadata": lambda fields: OffsetAndMetadata(*fields),
+    "OffsetAndTimestamp": lambda fields: OffsetAndTimestamp(*fields),
+    "bytes": lambda fields: bytes.fromhex(*fields),
     "tuple": tuple,
     "dict": dict,
 }
@@ -98,8 +118,11 @@ class Stream(Protocol):
 
 
 def send(stream: Stream, message: dict[str, Any]) -> None:
-    """Write one message and flush it."""
-    stream.write(json.dumps(message).encode() + b"\n")
+    """Write one message and flush it; one that nobody would read says so instead."""
+    line = json.dumps(message).encode()
+    if len(line) >= LONGEST_LINE:
+        line = json.dumps({"refused": TOO_LONG}).encode()
+    stream.write(line + b"\n")
     stream.flush()
 
 
@@ -109,7 +132,7 @@ def receive(stream: Stream) -> dict[str, Any]:
     if not line:
         raise EOFError("the other side is gone")
     if len(line) > LONGEST_LINE:
-        raise WireError(f"the answer is longer than {LONGEST_LINE // 2**20} MB")
+        raise WireError(TOO_LONG)
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):

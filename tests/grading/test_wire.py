@@ -14,7 +14,7 @@ from kafkalearn.records import Subscription, TopicPartition
     [
         {"c0": [TopicPartition("t0", 1)], "c1": []},
         ({"t0": 3}, {"c0": Subscription(["t0"], [("t0", 1)], 4, "static-1")}),
-        [None, True, 1, 1.5, "text", ("a", 2), {("a", 1): {2: "b"}}],
+        [None, True, 1, 1.5, "text", b"\x00\xff", ("a", 2), {("a", 1): {2: "b"}}],
     ],
 )
 def test_a_value_comes_back_as_it_was(value):
@@ -24,7 +24,7 @@ def test_a_value_comes_back_as_it_was(value):
     assert repr(back) == repr(value)
 
 
-@pytest.mark.parametrize("value", [{1, 2}, object(), b"bytes", iter([1]), {"c0": {1}.__iter__}])
+@pytest.mark.parametrize("value", [{1, 2}, object(), bytearray(1), iter([1]), {"c0": {1}.__iter__}])
 def test_anything_else_is_refused_with_a_sentence(value):
     """A kind that may not travel is named, and what may is listed."""
     with pytest.raises(WireError, match=r"the answer holds a .*only None, bool, int"):
@@ -46,6 +46,7 @@ def test_a_value_that_holds_itself_is_refused():
         {"tuple": "ab"},
         {"tuple": [], "dict": []},
         {},
+        {"bytes": ["no hex"]},
         {"TopicPartition": ["t0"]},
         {"TopicPartition": ["t0", "1"]},
         {"TopicPartition": ["t0", True]},
@@ -65,7 +66,7 @@ def test_lines_are_bounded_and_must_hold_objects():
     stream = io.BytesIO()
     send(stream, {"check": "by-name"})
     assert receive(io.BytesIO(stream.getvalue())) == {"check": "by-name"}
-    with pytest.raises(WireError, match="longer than 16 MB"):
+    with pytest.raises(WireError, match="longer than 2 MB"):
         receive(io.BytesIO(b" " * (LONGEST_LINE + 1)))
     with pytest.raises(WireError, match="not JSON"):
         receive(io.BytesIO(b"\x80\x04pickled\n"))
@@ -73,3 +74,10 @@ def test_lines_are_bounded_and_must_hold_objects():
         receive(io.BytesIO(b"[1]\n"))
     with pytest.raises(EOFError):
         receive(io.BytesIO())
+
+
+def test_an_answer_that_is_too_long_is_refused_where_it_was_given():
+    """The line stays within bounds, so one gigantic answer fails one check."""
+    stream = io.BytesIO()
+    send(stream, {"returned": "x" * LONGEST_LINE})
+    assert receive(io.BytesIO(stream.getvalue())) == {"refused": "the answer is longer than 2 MB"}
