@@ -175,7 +175,7 @@ def test_the_smallest_case_is_shown_in_words():
 def test_a_judge_that_fails_or_asks_nothing_lets_nobody_pass():
     """A mistake in an exercise is a failed check that says so."""
     solution = answer_of(FOLDER / "solution.ipynb")
-    broken = changed(judge=("    _, subscriptions = arguments", "    raise LookupError('oops')"))
+    broken = changed(judge=("    if sentence", "    raise LookupError('oops')\n    if sentence"))
     assert verdicts(solution, exercise=broken)["by-name"] == Verdict(
         False, "by-name: the judge itself failed, tell your teacher: LookupError('oops')"
     )

@@ -1,0 +1,1 @@
+"""Tests of the exercises: what each asks, and whom it lets pass."""
