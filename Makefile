@@ -5,8 +5,9 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install
 NB     ?= notebooks/*.ipynb
+WHEELS := build/wheelhouse
 
-.PHONY: help lab test nightly run notebooks book browse pictures bench lint lock conformance binder-check clean
+.PHONY: help lab test nightly run notebooks book browse pictures bench lint lock conformance binder-check wheelhouse clean
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 15
 
@@ -48,6 +49,9 @@ conformance: $(READY)  ## play what Kafka's own coordinators answered to ours (V
 lint: $(READY)  ## ruff and mypy --strict
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
+# Where a wheelhouse for this very lock lies, nothing is fetched from anywhere.
+OFFLINE = $(shell cmp -s requirements.lock $(WHEELS)/requirements.lock && echo --no-index --find-links $(WHEELS))
+
 # .ready stands only for an environment that was made to the end: without it, the next try starts afresh.
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(f"Python 3.11 or newer is needed; this is {v[0]}.{v[1]}. Try: make PYTHON=python3.12 lab" if v < (3, 11) else 0)'
@@ -55,9 +59,18 @@ $(READY): requirements.lock pyproject.toml
 	  || echo "Making $(VENV) from requirements.lock: 3 to 5 minutes and 1.5 GB, once."
 	@test -e $@ || $(PYTHON) -m venv --clear $(VENV)
 	@rm -f $@
-	$(PIP) --require-hashes -r requirements.lock
-	$(PIP) --quiet --no-deps -e .
+	@test -z "$(OFFLINE)" || echo "No network is used: packages come from $(WHEELS), made with $$(cat $(WHEELS)/made-with)."
+	$(PIP) $(OFFLINE) --require-hashes -r requirements.lock
+	$(PIP) $(OFFLINE) --quiet --no-deps -e .
 	@touch $@
+
+# The lock knows no build tools: kafkalearn itself and packages without a wheel need those of the last line.
+wheelhouse: $(READY)  ## for a room with no network: all packages into build/wheelhouse, where `make lab` finds them
+	@rm -f $(WHEELS)/requirements.lock
+	$(BIN)/python -m pip --disable-pip-version-check download --no-deps --require-hashes -r requirements.lock -d $(WHEELS)
+	$(BIN)/python -m pip --disable-pip-version-check download hatchling editables setuptools wheel -d $(WHEELS)
+	@$(BIN)/python --version > $(WHEELS)/made-with
+	@cp requirements.lock $(WHEELS)
 
 $(VENV)/.ready-bench: $(READY) requirements-bench.lock
 	@echo "Adding the peers of the benchmarks: a few seconds."

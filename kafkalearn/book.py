@@ -76,7 +76,7 @@ def _page(path: Path, titles: dict[Path, str]) -> str:
         lambda found: f'href="{names.get(found[1], found[1])}{found[2] or ""}"',
         body,
     )
-    body = body.replace('href="../exercises/', 'href="exercises/')
+    body = re.sub(r'href="\.\./exercises/[^"/]+/', 'href="exercises/', body)
     highlight = HtmlFormatter(style="default").get_style_defs(".highlight")
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'

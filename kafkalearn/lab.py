@@ -1,15 +1,18 @@
 """Opens JupyterLab on the workbook: rooted at the checkout, on the welcome notebook, no pop-ups.
 
 Nothing of the learner's own is changed: the settings stand in `lab_config/`, a Jupyter
-configuration folder of this package, which binder/start uses too.
+configuration folder of this package, which binder/start uses too. Each exercise is laid out as a
+copy that is the learner's, `exercises/NN_name/NN_name.ipynb`; its starter stays as it is.
 """
 
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
-from kafkalearn.workbook import MissingExtraError
+from kafkalearn.workbook import MissingExtraError, WorkbookError
 
 CONFIG_FOLDER = Path(__file__).with_name("lab_config")
 
@@ -27,7 +30,40 @@ def open_lab(root: Path, options: Sequence[str] = (), *, port: int | None, brows
     except ImportError as error:
         raise MissingExtraError("JupyterLab", "lab") from error
     os.environ["JUPYTER_CONFIG_PATH"] = config_path(os.environ)
+    try:
+        lay_out(root / "exercises")
+    except OSError as error:
+        print(f"No exercise is laid out: {error.filename}: {error.strerror}", file=sys.stderr)
     LabApp.launch_instance(argv=[*_options(root, port=port, browser=browser), *options])
+
+
+def lay_out(exercises: Path) -> None:
+    """Make the learner's copy of each exercise in the folder; one that is there stays as it is."""
+    for starter in sorted(exercises.glob("*/starter.ipynb")):
+        with suppress(FileExistsError), learners_copy(starter.parent).open("xb") as copy:
+            copy.write(starter.read_bytes())
+
+
+def learners_copy(exercise: Path) -> Path:
+    """Where a learner works on the exercise in this folder; what is handed in has this name too."""
+    return exercise / f"{exercise.name}.ipynb"
+
+
+def put_back(exercise: Path) -> Path | None:
+    """Begin the learner's copy anew from the starter; give where the old one is kept, if any.
+
+    Errors: WorkbookError if the folder cannot be written to.
+    """
+    copy, kept = learners_copy(exercise), None
+    names = (copy.with_suffix(f".before-{number}.ipynb") for number in count(1))
+    try:
+        starter = (exercise / "starter.ipynb").read_bytes()
+        if copy.exists():
+            kept = copy.rename(next(name for name in names if not name.exists()))
+        copy.write_bytes(starter)
+    except OSError as error:
+        raise WorkbookError(f"{error.filename} cannot be written: {error.strerror}") from error
+    return kept
 
 
 def config_path(environ: Mapping[str, str]) -> str:

@@ -80,10 +80,12 @@ def book(
     """Make a static site of the notebooks, whose steppers step with no kernel and no network."""
     from kafkalearn import notebooks as runner
     from kafkalearn.book import write_book
+    from kafkalearn.grading.exercise import ExerciseError
+    from kafkalearn.grading.release import ReleaseError, release
     from kafkalearn.views.saved_page import BOOK
     from kafkalearn.workbook import WorkbookError, find_notebooks, workbook_root
 
-    with told_in_a_sentence(WorkbookError):
+    with told_in_a_sentence(WorkbookError, ExerciseError, ReleaseError):
         root = workbook_root()
         executed = root / "build" / "book-notebooks"
         sources = find_notebooks([root / "notebooks"])
@@ -97,6 +99,8 @@ def book(
         index = write_book(
             [task.output for task in tasks],
             out or root / "build" / "book",
-            beside=[root / "notebooks" / "images", root / "exercises"],
+            beside=[root / "notebooks" / "images"],
         )
+        exercises = [path.parent for path in (root / "exercises").glob("*/exercise.toml")]
+        release(exercises, index.parent / "exercises", force=True)
     typer.echo(f"{len(tasks)} pages; the first is {index}")

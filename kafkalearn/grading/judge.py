@@ -46,7 +46,7 @@ def decide(exercise: Exercise, check: str, *, seed: int, ask: Ask) -> Verdict:
 
 
 def _decide(exercise: Exercise, check: str, seed: int, ask: Ask) -> Verdict:
-    kind = _kind(exercise, ask)
+    kind = cases_of(exercise, ask)
     asked = 0
     for case in kind.cases(check, seed):
         if found := kind.find(case):
@@ -61,7 +61,7 @@ def _decide(exercise: Exercise, check: str, seed: int, ask: Ask) -> Verdict:
     return Verdict(True, f"{check}: right in {asked} of {asked} cases")
 
 
-def _kind(exercise: Exercise, ask: Ask) -> Cases:
+def cases_of(exercise: Exercise, ask: Ask) -> Cases:
     """Choose by what judge.py defines: stories for a loop, inputs for a function."""
     if hasattr(exercise.judge, "stories"):
         from kafkalearn.grading.stories import LoopCases

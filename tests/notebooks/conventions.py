@@ -250,11 +250,18 @@ def links(lesson: Lesson) -> Iterator[str]:
             if re.match(r"[a-z]+:", target):
                 continue
             file, _, anchor = unquote(target).partition("#")
-            path = lesson.folder / file
+            path = _stored(lesson.folder / file)
             if file and not path.exists():
                 yield f"{_name(cell)} links to {file}, which does not exist"
             elif anchor and anchor not in _anchors(path if file else None, lesson):
                 yield f"{_name(cell)} links to #{anchor}, but there is no such heading"
+
+
+def _stored(path: Path) -> Path:
+    """Find what is linked to; a learner's copy of an exercise is made from the starter beside."""
+    starter = path.with_name("starter.ipynb")
+    is_copy = path.name == f"{path.parent.name}.ipynb" and starter.is_file()
+    return starter if is_copy else path
 
 
 def _anchors(path: Path | None, lesson: Lesson) -> set[str]:

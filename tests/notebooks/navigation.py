@@ -1,4 +1,7 @@
-"""What leads from one notebook to the next: the contents in 00, and a line at the end of each.
+"""What leads from one notebook to the next: the contents in 00, and lines at the end of each.
+
+An exercise belongs to the lesson of its number, or to the last lesson before it. Links lead to the
+learner's copy of it, which `kafkalearn lab` and Binder make from the starter.
 
 ``python -m tests.notebooks.navigation`` writes both anew; a test says where they are not so.
 """
@@ -21,15 +24,19 @@ PARTS = {
     "5": "Today",
     "6": "Pipeline",
 }
-LINE = re.compile(r"^(?:← \[.*|\[.* →)$", re.M)
+LINE = re.compile(r"^(?:← \[.*|\[.* →|\*\*Exercise:\*\* \[.*)$", re.M)
 
 
 class Entry(NamedTuple):
-    """A notebook in the table: its file, its title and the question in its subtitle."""
+    """A notebook in the table: its file, its title and the question in its subtitle.
+
+    exercises: the files of its exercises, with their titles.
+    """
 
     name: str
     title: str
     question: str
+    exercises: tuple[tuple[str, str], ...] = ()
 
     @property
     def link(self) -> str:
@@ -38,17 +45,28 @@ class Entry(NamedTuple):
 
 
 def entries(folder: Path = NOTEBOOKS) -> list[Entry]:
-    """List the notebooks in their order."""
-    return [_entry(path) for path in sorted(folder.glob("[0-9][0-9]_*.ipynb"))]
+    """List the notebooks in their order, with the exercises that lie in the folder beside."""
+    found = [_entry(path) for path in sorted(folder.glob("[0-9][0-9]_*.ipynb"))]
+    for starter in sorted((folder.parent / "exercises").glob("[0-9][0-9]_*/starter.ipynb")):
+        name = starter.parent.name
+        before = [at for at, each in enumerate(found) if each.name[:2] <= name[:2]]
+        if before:
+            lesson = found[before[-1]]
+            exercise = (f"../exercises/{name}/{name}.ipynb", _heading(starter, "#"))
+            found[before[-1]] = lesson._replace(exercises=(*lesson.exercises, exercise))
+    return found
 
 
 def _entry(path: Path) -> Entry:
+    return Entry(path.name, _heading(path, "#"), _heading(path, ">"))
+
+
+def _heading(path: Path, mark: str) -> str:
     title = nbformat.read(path, as_version=4).cells[0].source
-    name = re.search(r"^# (.+)$", title, re.M)
-    question = re.search(r"^> (.+)$", title, re.M)
-    if not (name and question):
+    found = re.search(rf"^{mark} (.+)$", title, re.M)
+    if not found:
         raise ValueError(f"{path.name} has no title with a question")
-    return Entry(path.name, name[1].strip(), question[1].strip())
+    return found[1].strip()
 
 
 def contents(found: list[Entry]) -> str:
@@ -58,12 +76,15 @@ def contents(found: list[Entry]) -> str:
         of_part = [each for each in found if each.name.startswith(number)]
         if of_part:
             lines += ["", f"**{part}**", "", "| | question |", "| --- | --- |"]
-            lines += [f"| {each.link} | {each.question} |" for each in of_part]
+            for each in of_part:
+                exercises = "".join(f" [exercise]({file})" for file, _ in each.exercises)
+                lines.append(f"| {each.link} | {each.question}{exercises} |")
     return "\n".join(lines)
 
 
 def line(found: list[Entry], at: int) -> str:
-    """Make the line at the end of a notebook: the one before, the contents, the next."""
+    """Make the end of a notebook: its exercises; then the one before, the contents, the next."""
+    links = " · ".join(f"[{title}]({file})" for file, title in found[at].exercises)
     parts = []
     if at > 0:
         parts.append(f"← {found[at - 1].link}")
@@ -71,7 +92,7 @@ def line(found: list[Entry], at: int) -> str:
         parts.append("[contents](00_welcome.ipynb)")
     if at + 1 < len(found):
         parts.append(f"{found[at + 1].link} →")
-    return " · ".join(parts)
+    return (f"**Exercise:** {links}\n\n" if links else "") + " · ".join(parts)
 
 
 def wanted(path: Path, found: list[Entry]) -> Any:

@@ -213,6 +213,26 @@ def test_a_breach_is_named(spoil, sentence, tmp_path):
     assert any(sentence in problem for problem in found), found
 
 
+def test_a_link_to_a_learners_copy_leads_to_its_starter(tmp_path):
+    """The copy is made later, so the starter stands for it, its headings too, and no other file."""
+    folder = tmp_path / "exercises" / "41_range"
+    folder.mkdir(parents=True)
+    save(good_lesson(), folder / "starter.ipynb")
+
+    def said(link):
+        lesson = good_lesson()
+        source("reason", f"[write it](../exercises/{link})")(lesson)
+        (tmp_path / "notebooks").mkdir(exist_ok=True)
+        return problems(save(lesson, tmp_path / "notebooks" / "lesson.ipynb"))
+
+    assert said("41_range/41_range.ipynb") == []
+    for dead in ("41_range/41_rang.ipynb", "42_none/42_none.ipynb", "41_range/41_range.md"):
+        assert said(dead) == [f"cell 'reason' links to ../exercises/{dead}, which does not exist"]
+    assert said("41_range/41_range.ipynb#None") == [
+        "cell 'reason' links to #None, but there is no such heading"
+    ]
+
+
 def test_what_is_no_notebook_is_one_problem(tmp_path):
     """A file that cannot be read is refused instead of raising."""
     path = tmp_path / "lesson.ipynb"

@@ -19,12 +19,14 @@ from tests.notebooks.navigation import (
 @pytest.fixture
 def three(tmp_path):
     """Write three notebooks, of two parts."""
+    folder = tmp_path / "lessons"
+    folder.mkdir()
     for name, title in (("00_a", "A"), ("11_b", "B"), ("12_c", "C")):
         cells = [new_markdown_cell(f"# {title}\n> Why {title}?", id="title")]
         cells += [new_markdown_cell("old", id=CONTENTS)] if name == "00_a" else []
         cells.append(new_markdown_cell("**To take along:** and then?", id="end"))
-        save(new_notebook(cells=cells), tmp_path / f"{name}.ipynb")
-    return tmp_path
+        save(new_notebook(cells=cells), folder / f"{name}.ipynb")
+    return folder
 
 
 def test_each_leads_to_its_neighbours(three):
@@ -44,12 +46,40 @@ def test_the_contents_have_a_table_for_each_part(three):
     assert told.count("| --- | --- |") == 2
 
 
-def test_links_are_written_once(three):
+def exercise(folder, name):
+    """Write the starter of an exercise beside the folder of notebooks."""
+    place = folder.parent / "exercises" / name
+    place.mkdir(parents=True)
+    title = new_markdown_cell(f"# Do {name[:2]}\n> Why?", id="title")
+    save(new_notebook(cells=[title]), place / "starter.ipynb")
+
+
+@pytest.fixture
+def with_exercises(three):
+    """Write two exercises: of 11, and of 13, which has no lesson."""
+    exercise(three, "11_x")
+    exercise(three, "13_y")
+    return three
+
+
+def test_a_lesson_leads_to_its_exercises(with_exercises):
+    """To the learner's copy, in its last cell and in the contents; 13 has 12 before it."""
+    found = entries(with_exercises)
+    assert [line(found, at).split("\n\n")[0] for at in (1, 2)] == [
+        "**Exercise:** [Do 11](../exercises/11_x/11_x.ipynb)",
+        "**Exercise:** [Do 13](../exercises/13_y/13_y.ipynb)",
+    ]
+    assert "| [11 B](11_b.ipynb) | Why B? [exercise](../exercises/11_x/11_x.ipynb) |" in contents(
+        found
+    )
+
+
+def test_links_are_written_once(with_exercises):
     """What was written is written over, not added to."""
-    found = entries(three)
-    once = wanted(three / "11_b.ipynb", found)
-    nbformat.write(once, three / "11_b.ipynb")
-    assert wanted(three / "11_b.ipynb", found) == once
+    found = entries(with_exercises)
+    once = wanted(with_exercises / "11_b.ipynb", found)
+    nbformat.write(once, with_exercises / "11_b.ipynb")
+    assert wanted(with_exercises / "11_b.ipynb", found) == once
     assert once.cells[-1].source.count("→") == 1
 
 
