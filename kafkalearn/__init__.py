@@ -15,11 +15,12 @@ Where is it?
     Kafka's errors: codes and exceptions       kafkalearn.errors      XxxException is XxxError
     who reads which partition                  kafkalearn.assignors   one file an assignor
     what a learner sees: step, fork, explore   kafkalearn.views       Stepper, the explorers
-    checks, the judge, running a submission    kafkalearn.grading     check
-    a class on Spark                           kafkalearn.spark       DataFrame -> DataFrame
+    numbers of one trace: lost, unowned, lag   kafkalearn.analysis    plain folds
+    checks, the judge, running a submission    kafkalearn.grading     check, judge.py first
+    classes, sweeps, logs and topics on Spark  kafkalearn.spark       DataFrame -> DataFrame
     JupyterLab on the workbook                 kafkalearn.lab
     running notebooks side by side             kafkalearn.notebooks   and where they lie: workbook
-    the command line                           kafkalearn.cli         lab, run, trace, grade
+    the command line                           kafkalearn.cli         a module a family
 
 Words (with the documents' own where they have one)
     consumer group 消费组: the members that share out the partitions of their topics
@@ -35,8 +36,9 @@ Words (with the documents' own where they have one)
 Imports point one way: records, errors, trace and profile know nobody above; engine, protocol,
 assignors and views know only these, and not each other (an explorer is handed assignors); brokers
 know the protocol but no engine; consumer and producer stand on clients, protocol and engine; the
-simulation puts all of it together, scenarios and grading stand on that, spark on grading, the
-command line on all. A test holds the table.
+simulation puts all of it together, scenarios stand on that; analysis reads traces only; grading
+stands on scenarios, analysis and views, and drives a consumer for a learner's loop; spark on
+scenarios, analysis and grading, the command line on all. A test holds the table.
 
 A Java class FooBar is FooBar in foo_bar.py, its method fooBar is foo_bar. Names below are found on
 first use, so that importing the package stays fast.

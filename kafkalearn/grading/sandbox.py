@@ -203,7 +203,7 @@ def main() -> None:
         sys.exit(1)
     lent = LENT if walls.has("root") else walls.lent
     environment = os.environ | {"PYTHONPATH": lent, "HOME": f"{walls.scratch}/work"}
-    environment["TMPDIR"] = environment["IPYTHONDIR"] = f"{walls.scratch}/tmp"
+    environment["TMPDIR"] = environment["IPYTHONDIR"] = os.path.join(walls.scratch, "tmp")
     # A process may read the arguments that it was started with: no paths of the machine in them.
     known = json.dumps(walls._replace(visible=[], hidden=[], lent=lent))
     os.set_inheritable(control.fileno(), True)

@@ -34,7 +34,7 @@ _log = logging.getLogger(__name__)
 class Rows(InputPartition):
     """Some records of one partition, on their way to an executor."""
 
-    def __init__(self, topic: str, partition: int, records: list[Record]) -> None:
+    def __init__(self, topic: str, partition: int, *, records: list[Record]) -> None:
         self.topic = topic
         self.partition = partition
         self.records = records
@@ -95,7 +95,7 @@ class ReadPlan:
         for number, before in sorted(end.items()):
             records = list(self._records(number, start.get(number), before))
             for i in range(0, len(records), ROWS_PER_TASK):
-                found.append(Rows(self.topic, number, records[i : i + ROWS_PER_TASK]))
+                found.append(Rows(self.topic, number, records=records[i : i + ROWS_PER_TASK]))
         return found
 
     def _records(self, number: int, start: int | None, end: int) -> Iterator[Record]:
@@ -116,7 +116,7 @@ class ReadPlan:
             )
         first, end = max(first, log_start), min(end, log_end)
         if first < end:
-            yield from self.folder.read(number, first, end)
+            yield from self.folder.read(number, start=first, end=end)
 
     def _lost(self, sentence: str) -> None:
         if self.fail_on_data_loss:
@@ -126,7 +126,7 @@ class ReadPlan:
         _log.warning("%s; failOnDataLoss is false", sentence)
 
 
-def shared(begin: Offsets, end: Offsets, limit: int) -> Offsets:
+def shared(begin: Offsets, end: Offsets, *, limit: int) -> Offsets:
     """Divide `limit` records among the partitions by what waits in each; all of it is used."""
     waiting = {number: max(0, at - begin[number]) for number, at in sorted(end.items())}
     total = sum(waiting.values())

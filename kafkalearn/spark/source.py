@@ -101,7 +101,7 @@ class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         end = self._target if self._target is not None else self._plan.latest()
         begin = {number: begin.get(number, self._start_of(number)) for number in {**begin, **end}}
         if isinstance(limit, ReadMaxRows):
-            end = shared(begin, end, limit.max_rows)
+            end = shared(begin, end, limit=limit.max_rows)
         return self._told({**begin, **end})
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802

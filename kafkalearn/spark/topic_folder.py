@@ -81,7 +81,7 @@ class TopicFolder:
             lines = lines[room:]
         return base_offset
 
-    def read(self, partition: int, start: int, end: int) -> Iterator[Record]:
+    def read(self, partition: int, *, start: int, end: int) -> Iterator[Record]:
         """Give the records from `start` to before `end`.
 
         Errors: OffsetOutOfRangeError if they are not all there; it names what is.

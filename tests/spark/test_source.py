@@ -113,7 +113,7 @@ def test_a_partition_that_is_new_is_read_from_its_start(topic):
 )
 def test_a_limit_is_shared_by_what_waits(limit, end):
     """All of the limit is used, and no partition is asked for more than it has."""
-    assert shared({0: 0, 1: 0, 2: 0}, {0: 10, 1: 12, 2: 0}, limit) == end
+    assert shared({0: 0, 1: 0, 2: 0}, {0: 10, 1: 12, 2: 0}, limit=limit) == end
 
 
 @pytest.mark.spark

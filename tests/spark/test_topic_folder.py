@@ -25,7 +25,7 @@ def topic(tmp_path):
 
 def values(topic, partition, start, end):
     """What is read, as (offset, value)."""
-    return [(each.offset, each.value) for each in topic.read(partition, start, end)]
+    return [(each.offset, each.value) for each in topic.read(partition, start=start, end=end)]
 
 
 def test_what_was_appended_is_read_with_its_offset(topic):
@@ -33,7 +33,7 @@ def test_what_was_appended_is_read_with_its_offset(topic):
     assert topic.append(0, [record(0), record(1, key=None, value=None, headers=())]) == 0
     assert topic.append(0, [record(2)]) == 2
     assert topic.append(1, [record(9)]) == 0
-    assert list(topic.read(0, 0, 3)) == [
+    assert list(topic.read(0, start=0, end=3)) == [
         Record(0, 1000, b"k", b"0", (("h", b"\x00"),)),
         Record(1, 1001, None, None),
         Record(2, 1002, b"k", b"2", (("h", b"\x00"),)),
@@ -72,9 +72,9 @@ def test_what_is_not_there_is_refused_by_name(topic):
     topic.append(0, [record(n) for n in range(5)])
     topic.delete_records(0, 2)
     with pytest.raises(OffsetOutOfRangeError, match="orders-0 holds the offsets 2 to 5, and 1 to"):
-        list(topic.read(0, 1, 3))
+        list(topic.read(0, start=1, end=3))
     with pytest.raises(OffsetOutOfRangeError, match="2 to 6 were asked for"):
-        list(topic.read(0, 2, 6))
+        list(topic.read(0, start=2, end=6))
     with pytest.raises(IllegalArgumentError, match=r"no orders-7 in .*partitions of orders: 0, 1"):
         topic.append(7, [])
     with pytest.raises(InvalidTopicError):
