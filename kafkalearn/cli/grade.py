@@ -1,5 +1,6 @@
 """``kafkalearn grade``: judge what a class handed in."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -8,13 +9,32 @@ import typer
 from kafkalearn.cli.app import app, told_in_a_sentence
 
 
+class Attempts(StrEnum):
+    """Which of several copies of one exercise counts."""
+
+    LAST = "last"
+    BEST = "best"
+
+
+class Engine(StrEnum):
+    """What runs a notebook."""
+
+    FORK = "fork"
+    KERNEL = "kernel"
+
+
 @app.command()
 def grade(
     submissions: Annotated[
-        Path, typer.Argument(help="Holds STUDENT/…/EXERCISE.ipynb, as nbgrader's `submitted` does.")
+        Path,
+        typer.Argument(
+            help="A folder of STUDENT/…/EXERCISE.ipynb, as nbgrader's `submitted`, or a zip as "
+            "Moodle and Canvas export it."
+        ),
     ],
     out: Annotated[
-        Path, typer.Option(help="Gets grades.csv, grades.parquet and feedback/STUDENT.html.")
+        Path,
+        typer.Option(help="Gets grades.csv, grades.parquet, class.html and feedback/STUDENT.html."),
     ],
     master: Annotated[
         str | None, typer.Option(help="Spark's master. Default: all cores of this machine.")
@@ -25,19 +45,30 @@ def grade(
     exercises: Annotated[
         Path | None, typer.Option(help="Default: `exercises` here, above, or beside the package.")
     ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Grade only what is new since the last run into OUT.")
+    ] = False,
+    attempts: Annotated[
+        Attempts, typer.Option(help="Of several copies the last by name counts, or the best.")
+    ] = Attempts.LAST,
+    engine: Annotated[
+        Engine, typer.Option(help="`kernel` starts a Jupyter kernel for each: slow.")
+    ] = Engine.FORK,
+    trusted: Annotated[
+        bool, typer.Option("--trusted", help="Run without isolation where there is none.")
+    ] = False,
 ) -> None:
     """Grade what a class handed in, on Spark, and say to each learner why.
-
-    This release isolates nothing: submissions run with your rights. Use it for classes you trust.
 
     Exit status: 0, everything was graded, whether its checks passed or not.
     1, some submissions could not be read or run; their rows say why.
     2, nothing was graded or written; the message says why.
     """
-    from kafkalearn.spark.grade_class import GradingError, grade_class
+    from kafkalearn.spark.grade import Settings
+    from kafkalearn.spark.grade_class import GradingError, Options, grade_class
 
+    settings = Settings(course_seed, engine.value, trusted)
+    options = Options(settings, master, exercises, resume, attempts.value)
     with told_in_a_sentence(GradingError):
-        complete = grade_class(
-            submissions, out, master=master, course_seed=course_seed, exercises=exercises
-        )
+        complete = grade_class(submissions, out, options=options)
     raise typer.Exit(0 if complete else 1)

@@ -8,6 +8,7 @@ from html import escape
 from importlib.resources import files
 from itertools import groupby
 from math import ceil
+from typing import Any
 
 from kafkalearn.grading.exercise import Exercise, Table, student_seed
 from kafkalearn.grading.grades import FAILED, NOT_REACHED, NOT_RUN, PASSED, Grade
@@ -22,21 +23,35 @@ MARKS = {
     NOT_RUN: "! not graded",
 }
 MADE_HERE = '<meta name="generator" content="kafkalearn">'
+STORIES = "stories"  # folder of their pages, beside the students' own
 LONGEST_FILE_NAME = 150  # bytes, extension not counted
-PAGE = """<!doctype html>
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+_PAGE = """<!doctype html>
 <html lang="en" class="kl"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
 {made_here}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <style>
 {style}</style></head>
 <body><main><h1>{title}</h1>
-<p class="soft">What each check said, and the first case that went wrong.</p>
-{sections}</main></body></html>
+<p class="soft">{subtitle}</p>
+{body}</main></body></html>
 """
 _PARTITION = re.compile(r"\S+-(\d+)")
-_STYLES = (("kafkalearn.views", "look.css"), ("kafkalearn.grading", "feedback.css"))
+
+
+def html_page(title: str, subtitle: str, *, body: str, style: str) -> str:
+    """A page that needs nothing else and runs nothing; `style` adds to the look of all views."""
+    sheets = (("kafkalearn.views", "look.css"), ("kafkalearn.grading", style))
+    return _PAGE.format(
+        policy=_POLICY,
+        made_here=MADE_HERE,
+        title=escape(title),
+        subtitle=escape(subtitle),
+        style="".join(files(place).joinpath(name).read_text("utf-8") for place, name in sheets),
+        body=body,
+    )
 
 
 def file_name(student: str) -> str:
@@ -61,11 +76,11 @@ def page(
         _section(list(rows), exercises.get(name), course_seed)
         for name, rows in groupby(grades, lambda grade: grade.exercise)
     ]
-    return PAGE.format(
-        made_here=MADE_HERE,
-        title=escape(f"Feedback for {shown(student, 80)}"),
-        style="".join(files(place).joinpath(name).read_text("utf-8") for place, name in _STYLES),
-        sections="".join(sections),
+    return html_page(
+        f"Feedback for {shown(student, 80)}",
+        "What each check said, and the first case that went wrong.",
+        body="".join(sections),
+        style="feedback.css",
     )
 
 
@@ -108,7 +123,7 @@ def _article(grade: Grade, exercise: Exercise) -> str:
 <div class="line"><span class="mark">{MARKS[grade.status]}</span>
 <h3>{escape(exercise.check(grade.check).title)}</h3>
 <span class="points">{grade.points:g} of {grade.max_points:g}</span></div>
-<p>{_reason(grade)}</p>{_case(Table(**json.loads(grade.detail))) if grade.detail else ""}</article>
+<p>{_reason(grade)}</p>{_case(json.loads(grade.detail)) if grade.detail else ""}</article>
 """
 
 
@@ -116,15 +131,39 @@ def _reason(grade: Grade) -> str:
     return escape(grade.reason.removeprefix(f"{grade.check}: "))
 
 
-def _case(table: Table) -> str:
+def story_of(grade: Grade) -> dict[str, Any] | None:
+    """What a grade's detail tells as a story: caption, jsonl, step; None if it has none."""
+    detail: dict[str, Any] = json.loads(grade.detail) if grade.detail else {}
+    return detail.get("story")
+
+
+def story_file(story: Mapping[str, Any]) -> str:
+    """Name the page of a story, the same for the same story."""
+    named = json.dumps([story["jsonl"], story["step"]])
+    return f"{STORIES}/{blake2b(named.encode(), digest_size=8).hexdigest()}.html"
+
+
+def _case(detail: Mapping[str, Any]) -> str:
+    """The case in a table, as a picture and as a story: whatever the judge gave of it."""
+    parts = [_table(Table(**detail["table"]))] if "table" in detail else []
+    if "picture" in detail:
+        # The judge drew it and escaped all text in it; the page's policy allows no script anyway.
+        parts.append(f'<div class="picture">{detail["picture"]}</div>')
+    if story := detail.get("story"):
+        link = tag("a", "Step through what happened", href=story_file(story))
+        parts.append(f'<p class="story">{link} <span>{escape(story["caption"])}</span></p>')
+    return f'<div class="case">{"".join(parts)}</div>' if parts else ""
+
+
+def _table(table: Table) -> str:
     head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in table.header)
     rows = "".join(
         f'<tr class="{"differs" if i in table.marked else "same"}">{_row(row)}</tr>'
         for i, row in enumerate(table.rows)
     )
     return (
-        f'<div class="case"><p>{escape(table.caption)}</p>'
-        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+        f"<p>{escape(table.caption)}</p>"
+        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
     )
 
 

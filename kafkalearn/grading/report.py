@@ -1,50 +1,95 @@
-"""Writes grades.csv, grades.parquet and a page of feedback for each student, all or nothing."""
+"""Writes grades.csv, grades.parquet, class.html and a page of feedback for each student.
+
+All of it or nothing. Grades are taken one student at a time, so that their details, which may be
+large, are never held together.
+"""
 
 import csv
 import os
+import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from io import StringIO
 from itertools import groupby
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 
+from kafkalearn.grading.class_page import class_page
 from kafkalearn.grading.exercise import Exercise
-from kafkalearn.grading.feedback import MADE_HERE, file_name, page
+from kafkalearn.grading.feedback import MADE_HERE, STORIES, file_name, page, story_file, story_of
 from kafkalearn.grading.grades import COLUMN_TYPES, COLUMNS, Grade
+from kafkalearn.trace import Trace
+
+LONGEST_STORY = 1000  # events that a page can step through
 
 
 def write_report(
-    folder: Path, grades: Sequence[Grade], *, exercises: Mapping[str, Exercise], course_seed: int
-) -> None:
+    folder: Path, grades: Iterable[Grade], *, exercises: Mapping[str, Exercise], course_seed: int
+) -> list[Grade]:
     """Replace what an earlier run left in `folder`, once everything is written.
 
-    What others put beside the pages of feedback stays.
+    What others put beside the pages of feedback stays. Gives the grades without their details.
 
     grades: sorted by student. Errors: OSError.
     """
     folder.mkdir(parents=True, exist_ok=True)
     new = Path(mkdtemp(prefix=".kafkalearn-", dir=folder))
+    rows: list[Grade] = []
     try:
-        _write_csv(new / "grades.csv", grades)
-        _write_parquet(new / "grades.parquet", grades)
-        (new / "feedback").mkdir()
-        for student, rows in groupby(grades, lambda grade: grade.student):
+        (new / "feedback" / STORIES).mkdir(parents=True)
+        for student, each in groupby(grades, lambda grade: grade.student):
+            theirs = list(each)
             if student:
-                text = page(student, rows, exercises=exercises, course_seed=course_seed)
-                (new / "feedback" / file_name(student)).write_text(text, encoding="utf-8")
+                _write_feedback(new / "feedback", theirs, exercises, course_seed)
+            rows += [grade._replace(detail="") for grade in theirs]
+        if not any((new / "feedback" / STORIES).iterdir()):
+            (new / "feedback" / STORIES).rmdir()
+        _write_csv(new / "grades.csv", rows)
+        _write_parquet(new / "grades.parquet", rows)
+        text = class_page(rows, exercises=exercises, course_seed=course_seed)
+        (new / "class.html").write_text(text, encoding="utf-8")
         if (folder / "feedback").exists():
             _keep_others(folder / "feedback", new / "feedback")
             os.replace(folder / "feedback", new / "feedback-before")
-        for name in ("feedback", "grades.parquet", "grades.csv"):
+        for name in ("feedback", "class.html", "grades.parquet", "grades.csv"):
             os.replace(new / name, folder / name)
     finally:
         shutil.rmtree(new)
+    return rows
+
+
+def _write_feedback(
+    folder: Path, grades: Sequence[Grade], exercises: Mapping[str, Exercise], course_seed: int
+) -> None:
+    student = grades[0].student
+    text = page(student, grades, exercises=exercises, course_seed=course_seed)
+    (folder / file_name(student)).write_text(text, encoding="utf-8")
+    for story in filter(None, map(story_of, grades)):
+        if not (folder / story_file(story)).exists():
+            _write_story(folder / story_file(story), story)
+
+
+def _write_story(path: Path, story: Mapping[str, Any]) -> None:
+    """Many learners share one story: its page is written once."""
+    from kafkalearn.views import Stepper
+
+    trace, step = Trace.from_jsonl(StringIO(story["jsonl"])), story["step"]
+    first = max(0, step - LONGEST_STORY * 3 // 4)
+    stepper = Stepper(trace, events=range(first, min(len(trace), first + LONGEST_STORY)))
+    stepper.step = step - first
+    stepper.save(path)
 
 
 def _keep_others(old: Path, new: Path) -> None:
     """Copy to the new pages whatever is no page of an earlier run."""
     for path in old.iterdir():
-        if path.is_dir():
+        if path.name == STORIES and path.is_dir():
+            for other in path.iterdir():
+                if not re.fullmatch(r"[0-9a-f]{16}\.html", other.name):
+                    (new / STORIES).mkdir(exist_ok=True)
+                    shutil.copy2(other, new / STORIES / other.name)
+        elif path.is_dir():
             shutil.copytree(path, new / path.name)
         elif MADE_HERE.encode() not in path.read_bytes()[:1000] and not (new / path.name).exists():
             shutil.copy2(path, new / path.name)

@@ -5,95 +5,145 @@ function, the package's own source as a file of the job, the submissions as rows
 machines need the third-party packages only.
 """
 
-import atexit
-import shutil
-import tempfile
-import zipfile
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from functools import cache
-from hashlib import blake2b
-from io import BytesIO
 from itertools import islice
-from pathlib import Path
-from typing import TYPE_CHECKING
+from math import ceil
+from typing import TYPE_CHECKING, NamedTuple
 
-import pyarrow as pa
-
-import kafkalearn
 from kafkalearn.grading.collect import Submission
 from kafkalearn.grading.exercise import Exercise, student_seed
-from kafkalearn.grading.grades import COLUMN_TYPES, Grade, not_run
-from kafkalearn.grading.helper import grade_in_helper
+from kafkalearn.grading.grades import Grade, not_run
+from kafkalearn.grading.helper import helper
 from kafkalearn.spark.session import SparkStartError, first_line
+from kafkalearn.spark.shipped import packed
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark import RDD
+    from pyspark.sql import SparkSession
 
-SUBMISSION = "student string, exercise string, content binary"
-GRADE = ", ".join(f"{name} {kind}" for name, kind in COLUMN_TYPES.items())
-_GRADE_ARROW = pa.schema(COLUMN_TYPES.items())
-MOST_JOBS = 256  # at a time; each is one submission, and one thread here waits for it
+MOST_ROWS = 16  # of a job: its overhead counts little, and a run that is killed loses little
+MOST_BYTES = 4 * 2**20  # of a job of several submissions
+MOST_JOBS = 64  # at a time; one thread here waits for each, and holds its rows
+
+
+class Settings(NamedTuple):
+    """How a class is graded: what GradingHelper takes, and the seed of the course."""
+
+    course_seed: int = 0
+    engine: str = "fork"
+    trusted: bool = False
+
+
+Graded = tuple[int, list[Grade]]  # a row's number, and what each check gave
+Job = Future[list[Graded]]
+
+
+class Row(NamedTuple):
+    """A submission on its way; its number comes back with its grades."""
+
+    number: int
+    student: str
+    exercise: str
+    content: bytes
 
 
 def grade(
-    submissions: "DataFrame", exercises: Mapping[str, Exercise], *, course_seed: int = 0
-) -> "DataFrame":
-    """Judge every submission, each in a clean process of its own.
+    submissions: "RDD[Row]", exercises: Mapping[str, Exercise], *, settings: Settings
+) -> "RDD[Graded]":
+    """Judge every submission, of exercises that are given, each in a clean process of its own.
 
-    in:  SUBMISSION   one row per submission, of an exercise that `exercises` holds
-    out: GRADE        one row per check of a submission, in the exercise's order
+    It is an RDD, not a DataFrame: a job of a few rows takes a quarter of the time.
     """
     files = {name: dict(exercise.files) for name, exercise in exercises.items()}
 
-    def grade_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for row in (row for batch in batches for row in batch.to_pylist()):
-            submission = Submission(**row)
-            exercise = Exercise.of(submission.exercise, files[submission.exercise])
-            seed = student_seed(submission.student, exercise.name, course_seed=course_seed)
-            grades = grade_in_helper(submission, exercise, seed=seed)
-            rows = [grade._asdict() for grade in grades]
-            yield pa.RecordBatch.from_pylist(rows, schema=_GRADE_ARROW)
+    def grade_rows(rows: Iterable[Row]) -> Iterator[Graded]:
+        known = {name: Exercise.of(name, files[name]) for name in files}
+        grading = helper(settings.engine, settings.trusted)
+        for number, student, name, content in rows:
+            submission, exercise = Submission(student, name, content), known[name]
+            seed = student_seed(student, name, course_seed=settings.course_seed)
+            yield number, grading.grade(submission, exercise, seed=seed)
 
-    return submissions.mapInArrow(grade_batches, GRADE)
+    return submissions.mapPartitions(grade_rows)
+
+
+def isolation_problems(spark: "SparkSession") -> list[str]:
+    """Ask where submissions will run why they cannot be isolated there; empty if they can."""
+    context = spark.sparkContext
+    context.addPyFile(str(packed()))
+    asked = 1 if str(context.master).startswith("local[") else context.defaultParallelism
+
+    def ask(_: Iterable[int]) -> Iterator[str | None]:
+        from kafkalearn.grading.isolation import isolation_problem
+
+        yield isolation_problem()
+
+    answers = context.range(0, asked, 1, asked).mapPartitions(ask).collect()
+    return sorted({answer for answer in answers if answer})
 
 
 def grade_all(
     spark: "SparkSession",
-    submissions: Iterable[Submission],
+    rows: Iterable[Row],
     *,
     exercises: Mapping[str, Exercise],
-    course_seed: int = 0,
-) -> Iterator[list[Grade]]:
-    """Grade as many submissions at a time as Spark has cores; give each one's rows when done.
+    settings: Settings,
+    count: int,
+) -> Iterator[Graded]:
+    """Grade in batches, as many at a time as Spark has cores; give each number with its grades.
 
-    A job is one submission, so that whatever happens to it or to its executor stays its own, and
-    no more of them are read than run. Errors: SparkStartError if Spark itself is lost.
+    Rows are read as they are needed. A batch whose job failed is graded again, each submission
+    alone while nothing else runs, so that none is harmed by another.
+    count: about how many there are. Errors: SparkStartError if Spark itself is lost.
     """
-    spark.sparkContext.addPyFile(str(packed()))
-    waiting = iter(submissions)
+    context = spark.sparkContext
+    context.addPyFile(str(packed()))
 
-    def job(submission: Submission) -> list[Grade]:
-        frame = spark.createDataFrame([submission], SUBMISSION).coalesce(1)
-        rows = grade(frame, exercises, course_seed=course_seed).collect()
-        return [Grade(*row) for row in rows]
+    def job(batch: list[Row]) -> list[Graded]:
+        wanted = {row.exercise: exercises[row.exercise] for row in batch}
+        return grade(context.parallelize(batch, 1), wanted, settings=settings).collect()
 
-    running: dict[Future[list[Grade]], Submission] = {}
-    pool = ThreadPoolExecutor(MOST_JOBS)
+    cores = min(context.defaultParallelism, MOST_JOBS)
+    batches = _batches(rows, most=min(MOST_ROWS, ceil(count / (2 * cores))))
+    running: dict[Job, list[Row]] = {}
+    suspects: list[Row] = []
+    pool = ThreadPoolExecutor(cores)
     try:
         while True:
-            free = min(spark.sparkContext.defaultParallelism, MOST_JOBS) - len(running)
-            running |= {pool.submit(job, each): each for each in islice(waiting, free)}
+            alone = bool(suspects) and not running
+            free = 0 if suspects else cores - len(running)
+            started = [[suspects.pop(0)]] if alone else list(islice(batches, free))
+            running |= {pool.submit(job, batch): batch for batch in started}
             if not running:
                 return
             for done in wait(running, return_when=FIRST_COMPLETED).done:
-                submission = running.pop(done)
-                yield _rows(done, spark) or _lost(done, submission, exercises)
+                batch = running.pop(done)
+                if graded := _graded(done, spark):
+                    yield from graded
+                elif alone:
+                    yield batch[0].number, _lost(done, batch[0], exercises)
+                else:
+                    suspects += batch
     finally:
         pool.shutdown(wait=False, cancel_futures=True)  # After an interrupt nobody waits for jobs.
 
 
-def _rows(done: Future[list[Grade]], spark: "SparkSession") -> list[Grade]:
+def _batches(rows: Iterable[Row], *, most: int) -> Iterator[list[Row]]:
+    batch: list[Row] = []
+    size = 0
+    for row in rows:
+        if batch and (len(batch) == most or size + len(row.content) > MOST_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(row)
+        size += len(row.content)
+    if batch:
+        yield batch
+
+
+def _graded(done: Job, spark: "SparkSession") -> list[Graded]:
     """Give what a job gave, or nothing if it failed; SparkStartError if there is no Spark left."""
     error = done.exception()
     if error is None:
@@ -104,30 +154,7 @@ def _rows(done: Future[list[Grade]], spark: "SparkSession") -> list[Grade]:
     return []
 
 
-def _lost(
-    done: Future[list[Grade]], submission: Submission, exercises: Mapping[str, Exercise]
-) -> list[Grade]:
-    error = done.exception() or RuntimeError("it gave no rows")
-    reason = f"Spark could not run it: {first_line(error)}"
-    return not_run(submission.student, exercises[submission.exercise], reason=reason)
-
-
-@cache
-def packed() -> Path:
-    """Zip this very kafkalearn for executors, whether or not they have one installed.
-
-    It is one file as long as we live: Spark takes a name once, and fetches it late for an executor
-    that starts late.
-    """
-    root = Path(kafkalearn.__file__).parent
-    content = BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(root.rglob("*.py")):
-            name = Path("kafkalearn", path.relative_to(root)).as_posix()
-            archive.writestr(zipfile.ZipInfo(name), path.read_bytes())
-    digest = blake2b(content.getvalue(), digest_size=8).hexdigest()
-    folder = Path(tempfile.mkdtemp(prefix="kafkalearn-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    shipped = folder / f"kafkalearn-{digest}.zip"
-    shipped.write_bytes(content.getvalue())
-    return shipped
+def _lost(done: Job, row: Row, exercises: Mapping[str, Exercise]) -> list[Grade]:
+    # Which task of which stage it was on which machine differs from run to run.
+    cause = re.sub(r"^.*\(TID \d+\)[^:]*: ", "", first_line(done.exception() or RuntimeError()))
+    return not_run(row.student, exercises[row.exercise], reason=f"Spark could not run it: {cause}")

@@ -1,72 +1,89 @@
-"""Grades a class from one folder into another: finds, runs with a progress bar, writes, sums up."""
+"""Grades a class from a folder or zip into a folder: finds, runs, writes, sums up."""
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeRemainingColumn,
-)
 
-from kafkalearn.grading.collect import (
-    Found,
-    NoSubmissionsError,
-    Submission,
-    SubmissionError,
-    find_submissions,
-)
+from kafkalearn.grading.collect import NoSubmissionsError, find_submissions
 from kafkalearn.grading.exercise import Exercise, ExerciseError, exercise_folders, load_all
-from kafkalearn.grading.grades import NOT_RUN, Grade, not_run
+from kafkalearn.grading.grades import NOT_RUN
+from kafkalearn.grading.journal import Journal, JournalBusyError
 from kafkalearn.grading.report import write_report
 from kafkalearn.grading.summary import print_summary
+from kafkalearn.spark.class_run import ClassRun, NotIsolatedError
+from kafkalearn.spark.grade import Settings
+from kafkalearn.spark.session import SparkStartError
 
 
 class GradingError(Exception):
     """Nothing was graded or written; the message says why."""
 
 
-def grade_class(
-    submissions: Path,
-    out: Path,
-    *,
-    master: str | None = None,
-    course_seed: int = 0,
-    exercises: Path | None = None,
-) -> bool:
+class Options(NamedTuple):
+    """How a class is graded.
+
+    resume: use what an earlier run into the same folder has graded. attempts: ``last`` or ``best``.
+    """
+
+    settings: Settings = Settings()
+    master: str | None = None
+    exercises: Path | None = None
+    resume: bool = False
+    attempts: str = "last"
+
+
+def grade_class(submissions: Path, out: Path, *, options: Options) -> bool:
     """Grade everything in `submissions`; False if some of it could not be read or run."""
     console = Console(stderr=True)
-    known = _exercises(exercises)
+    known = _exercises(options.exercises)
     try:
-        found = find_submissions(submissions, known)
+        found = find_submissions(submissions, known, attempts=options.attempts)
     except NoSubmissionsError as error:
         raise GradingError(str(error)) from None
     _check_out(out, submissions)
-    console.print(
-        "This release isolates nothing: submissions run with your rights. "
-        "Grade only a class you trust."
-    )
-    default = " (the default; --course-seed changes it)" if course_seed == 0 else ""
-    console.print(f"Course seed {course_seed}{default}.", highlight=False)
+    seed = options.settings.course_seed
+    default = " (the default; --course-seed changes it)" if seed == 0 else ""
+    console.print(f"Course seed {seed}{default}.", highlight=False)
     try:
-        grades = _grade(found, known, console=console, master=master, course_seed=course_seed)
-        write_report(out, grades, exercises=known, course_seed=course_seed)
-    except (OSError, KeyboardInterrupt, GradingError) as error:
-        why = str(error) or "interrupted"
-        kept = (
-            f"\n{out} still holds the grades of an earlier run"
-            if (out / "grades.csv").exists()
-            else ""
+        with Journal(out, resume=options.resume) as journal:
+            run = ClassRun(found, known, options.settings, journal)
+            return _run(run, out, options=options, console=console)
+    except JournalBusyError as error:
+        raise GradingError(f"{error}: {out}") from None
+
+
+def _run(run: ClassRun, out: Path, *, options: Options, console: Console) -> bool:
+    if run.journal.dropped:
+        console.print(
+            "Begun anew. Graded submissions of an earlier run that --resume would have used: "
+            f"{run.journal.dropped}.",
+            highlight=False,
         )
-        raise GradingError(f"nothing was written: {why}{kept}") from None
+    seed = options.settings.course_seed
+    try:
+        run.grade(options.master, console)
+        grades = write_report(out, run.grades(), exercises=run.exercises, course_seed=seed)
+    except NotIsolatedError as error:
+        raise GradingError(
+            f"submissions cannot be isolated where they would run: {error}. For a class that you "
+            "trust, --trusted grades without isolation"
+        ) from None
+    except (OSError, KeyboardInterrupt, SparkStartError) as error:
+        raise GradingError(_broken_off(run, out, str(error) or "interrupted")) from None
     print_summary(grades, console)
     console.print(f"Grades and feedback are in {out}", highlight=False, soft_wrap=True)
     return all(grade.status != NOT_RUN for grade in grades)
+
+
+def _broken_off(run: ClassRun, out: Path, why: str) -> str:
+    said = [f"nothing was written: {why}"]
+    if run.places:
+        said.append(f"graded submissions that --resume can use: {len(run.places)}")
+    if (out / "grades.csv").exists():
+        said.append(f"{out} still holds the grades of an earlier run")
+    return "\n".join(said)
 
 
 def _exercises(folder: Path | None) -> dict[str, Exercise]:
@@ -92,63 +109,3 @@ def _check_out(out: Path, submissions: Path) -> None:
             pass
     except OSError as error:
         raise GradingError(f"--out {out} cannot be written: {error.strerror}") from None
-
-
-def _grade(
-    found: list[Found],
-    exercises: Mapping[str, Exercise],
-    *,
-    console: Console,
-    master: str | None,
-    course_seed: int,
-) -> list[Grade]:
-    from kafkalearn.spark.grade import grade_all
-    from kafkalearn.spark.session import SparkStartError, spark_session
-
-    grades: list[Grade] = []
-    notes = {(each.student, each.exercise): each.note for each in found if each.note}
-
-    def readable() -> Iterator[Submission]:
-        for each in found:
-            try:
-                yield each.read()
-            except SubmissionError as error:
-                done(_refused(each, exercises.get(each.exercise), str(error)))
-
-    def done(rows: Iterable[Grade]) -> None:
-        grades.extend(_noted(row, notes.get((row.student, row.exercise))) for row in rows)
-        progress.advance(task)
-
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console) as progress:
-        task = progress.add_task("starting Spark", total=len(found))
-        try:
-            spark = spark_session(master)
-            progress.update(task, description="grading")
-            try:
-                for rows in grade_all(
-                    spark, readable(), exercises=exercises, course_seed=course_seed
-                ):
-                    done(rows)
-            finally:
-                spark.stop()
-        except SparkStartError as error:
-            raise GradingError(str(error)) from None
-    order = {(each.student, each.exercise): number for number, each in enumerate(found)}
-    return sorted(grades, key=lambda grade: order[grade.student, grade.exercise])
-
-
-def _refused(found: Found, exercise: Exercise | None, reason: str) -> list[Grade]:
-    if exercise:
-        return not_run(found.student, exercise, reason=reason)
-    return [Grade(found.student, found.exercise, "", 0.0, 0.0, NOT_RUN, reason, 0.0)]
-
-
-def _noted(grade: Grade, note: str | None) -> Grade:
-    return grade._replace(reason=f"{grade.reason} ({note})") if note else grade

@@ -3,11 +3,13 @@
 import csv
 import json
 import re
+from io import StringIO
 
 import pytest
 from pyarrow import parquet
 from rich.console import Console
 
+from kafkalearn import scenarios
 from kafkalearn.grading import report
 from kafkalearn.grading.exercise import Table
 from kafkalearn.grading.feedback import file_name, page
@@ -17,6 +19,7 @@ from kafkalearn.grading.summary import print_summary
 from tests.grading.submissions import EXERCISE
 
 EXERCISES = {EXERCISE.name: EXERCISE}
+STORY = scenarios.run("second_member_joins")
 EVIL = "<script>alert('x')</script>"
 
 
@@ -29,7 +32,9 @@ def row(student, check, status, reason, *, detail=""):
 CASE = Table(EVIL, ("member", EVIL), (("c0", EVIL), ("c1", "t0-9 t0-0")), (1,))
 ANN = [
     row("ann", "seven-over-five", "passed", "seven-over-five: right in 7 of 7 cases"),
-    row("ann", "by-name", "failed", f"by-name: {EVIL}", detail=json.dumps(CASE._asdict())),
+    row(
+        "ann", "by-name", "failed", f"by-name: {EVIL}", detail=json.dumps({"table": CASE._asdict()})
+    ),
 ]
 BOB = not_run("bob", EXERCISE, reason="the file is empty")
 NOBODY = [Grade("", "41_range_assignor", "", 0.0, 0.0, NOT_RUN, "lies in no student's folder", 0)]
@@ -59,6 +64,7 @@ def test_a_second_run_leaves_nothing_of_the_first(tmp_path):
     write(tmp_path, ANN + BOB)
     write(tmp_path, BOB)
     assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "class.html",
         "feedback",
         "grades.csv",
         "grades.parquet",
@@ -100,6 +106,48 @@ def test_feedback_says_points_status_case_and_seed():
     assert re.search(r'class="kl-chip kl-p1"[^<]*></rect><text [^<]*>t0-9</text>', text)
     assert ".kl :is(.kl-p1, " in text
     assert "seed = 1451909000" in text
+
+
+def with_story(student, step=3):
+    """A grade whose case is a picture and a story."""
+    text = StringIO()
+    STORY.to_jsonl(text)
+    story = {"caption": EVIL, "jsonl": text.getvalue(), "step": step}
+    detail = json.dumps({"picture": '<svg class="kl"><title>seen</title></svg>', "story": story})
+    return row(student, "by-name", "failed", "by-name: wrong", detail=detail)
+
+
+def test_a_story_is_written_once_and_linked_from_every_page_that_tells_it(tmp_path):
+    """Two learners share one page to step through, which begins at the event to look at."""
+    write(tmp_path, [with_story("ann"), with_story("bob"), with_story("carl", step=5)])
+    pages = {name: (tmp_path / "feedback" / f"{name}.html").read_text() for name in ("ann", "bob")}
+    links = {name: re.findall(r'href="(stories/[^"]+)"', text) for name, text in pages.items()}
+    assert links["ann"] == links["bob"]
+    story = (tmp_path / "feedback" / links["ann"][0]).read_text()
+    assert '"step":3' in story
+    assert len(list((tmp_path / "feedback" / "stories").iterdir())) == 2
+    assert '<svg class="kl"><title>seen</title></svg>' in pages["ann"]
+    assert EVIL not in pages["ann"]
+    assert "script-src" not in pages["ann"]
+    (tmp_path / "feedback" / "stories" / "mine.txt").write_text("a teacher's own")
+    write(tmp_path, BOB)
+    assert [path.name for path in (tmp_path / "feedback" / "stories").iterdir()] == ["mine.txt"]
+
+
+def test_a_story_longer_than_a_page_is_shown_around_its_step(tmp_path, monkeypatch):
+    """The event to look at is on the page."""
+    monkeypatch.setattr(report, "LONGEST_STORY", 8)
+    write(tmp_path, [with_story("ann", step=len(STORY) - 2)])
+    (story,) = (tmp_path / "feedback" / "stories").iterdir()
+    assert '"step":6' in story.read_text()
+
+
+def test_details_are_not_kept(tmp_path):
+    """What may be large goes to its page, and is gone."""
+    assert [
+        grade.detail
+        for grade in write_report(tmp_path, iter(ANN), exercises=EXERCISES, course_seed=0)
+    ] == ["", ""]
 
 
 def test_one_reason_for_all_checks_is_told_once():

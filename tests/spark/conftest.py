@@ -1,10 +1,6 @@
 """One Spark session for all tests that carry the mark `spark`; every Java here starts quickly."""
 
-import os
-
 import pytest
-
-from tests.spark.processes import MARK
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -20,7 +16,6 @@ def spark():
     """A session on two cores, as a small class would have; closed at the end."""
     from kafkalearn.spark.session import spark_session
 
-    os.environ[MARK] = str(os.getpid())  # What Spark starts for this session inherits it.
     session = spark_session("local[2]", spark_sql_shuffle_partitions="1")
     yield session
     session.stop()

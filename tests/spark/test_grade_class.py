@@ -1,32 +1,77 @@
 """The command `kafkalearn grade`: what it writes, says and returns."""
 
 import csv
-import os
-import subprocess
-import sys
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
 
 from kafkalearn.cli import app
 from kafkalearn.grading.grades import Grade, not_run
-from kafkalearn.spark import grade_class
+from kafkalearn.grading.journal import Journal
+from kafkalearn.spark import class_run, shipped
+from kafkalearn.spark.session import SparkStartError
 from tests.grading.submissions import CHECKS, EXERCISE, FOLDER
 
 NAME = "41_range_assignor.ipynb"
 STARTER = (FOLDER / "starter.ipynb").read_bytes()
 
 
-def hand_in(folder, student, content=STARTER):
+def hand_in(folder, student, content=STARTER, name=NAME):
     """A student's submission, as nbgrader lays it out."""
-    (folder / student / "ps1").mkdir(parents=True)
-    (folder / student / "ps1" / NAME).write_bytes(content)
+    (folder / student / "ps1").mkdir(parents=True, exist_ok=True)
+    (folder / student / "ps1" / name).write_bytes(content)
 
 
 def grade(*arguments):
     """Run the command in this process: (exit status, what it said on long lines)."""
     result = CliRunner().invoke(app, ["grade", *map(str, arguments)], env={"COLUMNS": "500"})
     return result.exit_code, result.output
+
+
+def passed(row, points=2.0):
+    """A row for each check, with these points."""
+    return [
+        Grade(row.student, row.exercise, c, points, 2.0, "passed", f"{c}: right", 1.0, "{}")
+        for c in CHECKS
+    ]
+
+
+class Spark:
+    """Stands for Spark: remembers what it was asked, gives what it is told to."""
+
+    def __init__(self):
+        self.asked = []
+        self.problems = []
+        self.result = passed
+        self.settings = None
+        self.stopped = 0
+
+    def start(self, master):
+        """Begin a session."""
+        self.asked.append(master)
+        return SimpleNamespace(stop=self.stop)
+
+    def stop(self):
+        """End the session."""
+        self.stopped += 1
+
+    def grade_all(self, spark, rows, *, exercises, settings, count):
+        """Grade each row as it is read."""
+        self.settings = settings
+        for row in rows:
+            self.asked.append(row.student)
+            yield row.number, self.result(row)
+
+
+@pytest.fixture
+def spark(monkeypatch):
+    """No Spark starts."""
+    fake = Spark()
+    monkeypatch.setattr(class_run, "spark_session", fake.start)
+    monkeypatch.setattr(class_run, "isolation_problems", lambda _: fake.problems)
+    monkeypatch.setattr(class_run, "grade_all", fake.grade_all)
+    return fake
 
 
 @pytest.fixture
@@ -37,99 +82,165 @@ def submissions(tmp_path):
     return tmp_path / "submitted"
 
 
-def test_bad_input_is_refused_before_anything_starts(tmp_path, submissions):
+def table(out):
+    """student -> (points, reason) of the first check, as the CSV has it."""
+    with (out / "grades.csv").open(newline="", encoding="utf-8") as file:
+        return {
+            r["student"]: (r["points"], r["reason"]) for r in reversed(list(csv.DictReader(file)))
+        }
+
+
+def test_bad_input_is_refused_before_anything_starts(tmp_path, submissions, spark):
     """Each with status 2 and a sentence that names it."""
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").write_text("")
     out = tmp_path / "out"
     for arguments, said in [
-        ((tmp_path / "nowhere", "--out", out), "there is no folder"),
-        ((tmp_path / "file", "--out", out), "there is no folder"),
+        ((tmp_path / "nowhere", "--out", out), "there is no folder or zip"),
+        ((tmp_path / "file", "--out", out), "the zip cannot be read"),
         ((tmp_path / "empty", "--out", out), "no submission in"),
         ((submissions, "--out", tmp_path / "file" / "out"), "cannot be written"),
         ((submissions, "--out", submissions / "out"), "would be taken for submissions"),
         ((submissions, "--out", out, "--exercises", tmp_path / "empty"), "no exercises"),
         ((submissions,), "Missing option '--out'"),
+        ((submissions, "--out", out, "--attempts", "worst"), "'worst' is not one of"),
+        ((submissions, "--out", out, "--engine", "steam"), "'steam' is not one of"),
     ]:
         status, output = grade(*arguments)
         assert (status, said in output) == (2, True), output
     assert not (tmp_path / "out" / "grades.csv").exists()
+    assert spark.asked == []
 
 
-def passed(student):
-    """A row for each check, all passed."""
-    return [
-        Grade(student, EXERCISE.name, c, 2.0, 2.0, "passed", f"{c}: right", 1.0) for c in CHECKS
-    ]
-
-
-@pytest.mark.parametrize(
-    ("bob", "status"), [(passed("bob"), 0), (not_run("bob", EXERCISE, reason="empty"), 1)]
-)
-def test_the_status_tells_whether_everything_was_graded(
-    tmp_path, submissions, monkeypatch, bob, status
-):
+@pytest.mark.parametrize("bob", ["passed", "not graded"])
+def test_the_status_tells_whether_everything_was_graded(tmp_path, submissions, spark, bob):
     """0 and 1 both leave grades; help explains them."""
-    monkeypatch.setattr(grade_class, "_grade", lambda *_, **__: passed("ann") + bob)
+    if bob == "not graded":
+        spark.result = lambda row: (
+            passed(row) if row.student == "ann" else not_run("bob", EXERCISE, reason="it died")
+        )
     got, output = grade(submissions, "--out", tmp_path / "out")
-    assert got == status
-    assert "isolates nothing" in output
+    assert got == (0 if bob == "passed" else 1)
+    assert "Each submission runs in a sandbox" in output
     assert "Course seed 0 (the default; --course-seed changes it)" in output
     assert (tmp_path / "out" / "feedback" / "bob.html").is_file()
+    assert (tmp_path / "out" / "class.html").is_file()
+    assert spark.stopped == 1
     _, described = grade("--help")
     assert "Exit status: 0, everything was graded" in " ".join(described.split())
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), grade_class.GradingError("Spark is lost")])
-def test_a_run_that_breaks_off_writes_nothing_and_says_what_is_still_there(
-    tmp_path, submissions, monkeypatch, error
-):
-    """An earlier run's grades stay, and the message warns that they are the earlier ones."""
-    monkeypatch.setattr(grade_class, "_grade", lambda *_, **__: passed("ann"))
-    grade(submissions, "--out", tmp_path / "out")
-    before = (tmp_path / "out" / "grades.csv").read_bytes()
-
-    def breaks_off(*_, **__):
-        raise error
-
-    monkeypatch.setattr(grade_class, "_grade", breaks_off)
+def test_without_isolation_only_a_trusted_class_is_graded(tmp_path, submissions, spark):
+    """Status 2 with the reason and the way out; --trusted says what it means."""
+    spark.problems = ["no namespaces here"]
     status, output = grade(submissions, "--out", tmp_path / "out")
     assert status == 2
-    assert "nothing was written" in output
-    assert "still holds the grades of an earlier run" in output
-    assert (tmp_path / "out" / "grades.csv").read_bytes() == before
-
-
-@pytest.mark.spark
-@pytest.mark.slow
-def test_a_class_is_graded_from_folder_to_folder(tmp_path):
-    """The whole command in a process of its own, with what was readable and what was not."""
-    submitted = tmp_path / "submitted"
-    hand_in(submitted, "ann", (FOLDER / "solution.ipynb").read_bytes())
-    hand_in(submitted, "bob", b"print('hello')")
-    hand_in(submitted, "<王>", (FOLDER / "wrong" / "extras_to_the_last.ipynb").read_bytes())
-    (submitted / "empty").mkdir()
-    command = [sys.executable, "-c", "from kafkalearn.cli import app; app()", "grade"]
-    done = subprocess.run(
-        [*command, str(submitted), "--out", str(tmp_path / "out"), "--course-seed", "7"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"COLUMNS": "300"},
+    assert "submissions cannot be isolated where they would run: no namespaces here" in output
+    assert "--trusted" in output
+    assert spark.asked == [None]
+    status, output = grade(
+        submissions,
+        "--out",
+        tmp_path / "out",
+        "--trusted",
+        "--engine",
+        "kernel",
+        "--course-seed",
+        7,
     )
-    assert done.returncode == 1, done.stderr
-    assert "Course seed 7." in done.stderr
-    with (tmp_path / "out" / "grades.csv").open(newline="", encoding="utf-8") as file:
-        rows = [(row["student"], row["check"], row["status"]) for row in csv.DictReader(file)]
-    assert rows == [
-        *[("<王>", check, "failed") for check in CHECKS],
-        *[("ann", check, "passed") for check in CHECKS],
-        *[("bob", check, "not_run") for check in CHECKS],
-        ("empty", "", "not_run"),
-    ]
-    assert sorted(path.name for path in (tmp_path / "out" / "feedback").iterdir()) == [
-        "%3C王%3E.html",
-        "ann.html",
-        "bob.html",
-        "empty.html",
-    ]
+    assert (status, spark.settings) == (0, (7, "kernel", True))
+    assert "nothing keeps them from your files or from their grades" in output
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SparkStartError("Spark is lost")])
+def test_a_run_that_breaks_off_writes_nothing_and_says_what_is_still_there(
+    tmp_path, submissions, spark, error
+):
+    """An earlier run's grades stay, and what was graded now is kept for the next."""
+    out = tmp_path / "out"
+    grade(submissions, "--out", out)
+    before = (out / "grades.csv").read_bytes()
+
+    def breaks_off(row):
+        if row.student == "bob":
+            raise error
+        return passed(row)
+
+    spark.result = breaks_off
+    status, output = grade(submissions, "--out", out)
+    assert status == 2
+    assert "of an earlier run that --resume would have used: 2." in output
+    assert f"nothing was written: {str(error) or 'interrupted'}" in output
+    assert "graded submissions that --resume can use: 1" in output
+    assert "still holds the grades of an earlier run" in output
+    assert (out / "grades.csv").read_bytes() == before
+    assert spark.stopped == 2
+
+
+def test_a_rerun_grades_only_what_is_new(tmp_path, submissions, spark):
+    """Spark is not even started for nothing; who could not be graded is tried again."""
+    out = tmp_path / "out"
+    spark.result = lambda row: (
+        passed(row) if row.student == "ann" else not_run("bob", EXERCISE, reason="it died")
+    )
+    grade(submissions, "--out", out, "--resume")
+    spark.result = passed
+    assert grade(submissions, "--out", out, "--resume")[0] == 0
+    first = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    grade(submissions, "--out", out, "--resume")
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == first
+    hand_in(submissions, "ann", STARTER + b" ")
+    hand_in(submissions, "carl")
+    grade(submissions, "--out", out, "--resume")
+    assert spark.asked == [None, "ann", "bob", None, "bob", None, "ann", "carl"]
+    assert list(table(out)) == ["carl", "bob", "ann"]
+
+
+@pytest.mark.parametrize("changes", ["seed", "engine", "package", "anew"])
+def test_what_grades_depend_on_makes_everything_new(
+    tmp_path, submissions, spark, monkeypatch, changes
+):
+    """Another course seed, engine or state of the package, or no --resume at all."""
+    grade(submissions, "--out", tmp_path / "out")
+    options = {"seed": ["--course-seed", 3], "engine": ["--engine", "kernel"]}.get(changes, [])
+    if changes == "package":
+        monkeypatch.setattr(class_run, "source_digest", lambda: "another")
+    resume = [] if changes == "anew" else ["--resume"]
+    grade(submissions, "--out", tmp_path / "out", *options, *resume)
+    assert spark.asked == [None, "ann", "bob"] * 2
+
+
+def test_two_runs_in_one_folder_are_refused(tmp_path, submissions, spark):
+    """The second says so and touches nothing."""
+    (tmp_path / "out").mkdir()
+    with Journal(tmp_path / "out", resume=False):
+        status, output = grade(submissions, "--out", tmp_path / "out")
+    assert (status, "another run is grading into this folder" in output) == (2, True)
+    assert spark.asked == []
+
+
+def test_of_several_attempts_the_best_counts(tmp_path, submissions, spark):
+    """The later at a tie; how many there were and which counts is said; `last` runs one only."""
+    points = {b"1": 1.0, b"2": 2.0, b"3": 2.0, b"4": 0.5}
+    for content in points:
+        hand_in(submissions, "bob", content, f"41_range_assignor-{content.decode()}.ipynb")
+    spark.result = lambda row: passed(row, points.get(row.content, 1.5))
+    grade(submissions, "--out", tmp_path / "best", "--attempts", "best")
+    assert spark.asked == [None, "ann", *["bob"] * 5]
+    best, reason = table(tmp_path / "best")["bob"]
+    assert best == "2.0"
+    assert "(5 copies were handed in, and ps1/41_range_assignor-3.ipynb, the best, counts" in reason
+    assert table(tmp_path / "best")["ann"][1] == "seven-over-five: right"
+    grade(submissions, "--out", tmp_path / "last")
+    last, reason = table(tmp_path / "last")["bob"]
+    assert (last, spark.asked[7:]) == ("0.5", [None, "ann", "bob"])
+    assert "5 copies were handed in, and ps1/41_range_assignor-4.ipynb, the last by name" in reason
+
+
+def test_what_is_shipped_holds_all_that_graders_read():
+    """Modules and what stands beside them; one file, whose name tells its state."""
+    import zipfile
+
+    names = zipfile.ZipFile(shipped.packed()).namelist()
+    assert {"kafkalearn/grading/helper.py", "kafkalearn/views/look.css"} <= set(names)
+    assert shipped.source_digest() in shipped.packed().name
