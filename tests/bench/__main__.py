@@ -9,10 +9,20 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tests.bench import assignors, clients, cluster, engine, grading, pipeline, trace, views
+from tests.bench import (
+    assignors,
+    clients,
+    cluster,
+    engine,
+    grading,
+    logs,
+    pipeline,
+    trace,
+    views,
+)
 from tests.bench.measure import Row
 
-MEASURED = (engine, trace, cluster, clients, assignors, views, grading, pipeline)
+MEASURED = (engine, trace, cluster, clients, assignors, views, grading, pipeline, logs)
 REPORT = Path("build/bench.md")
 PACKAGES = ("kafkalearn", "kafka-python", "aiokafka", "simpy", "nbgrader", "pyspark")
 
