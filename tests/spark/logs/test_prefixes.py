@@ -1,0 +1,236 @@
+"""Whatever stands around a message, and however its time is written, it is read."""
+
+import gzip
+import json
+import os
+import random
+import signal
+import time
+
+import pytest
+from typer.testing import CliRunner
+
+from kafkalearn.cli import app
+from kafkalearn.cli.logs import interrupted_by_sigterm
+from kafkalearn.trace import Trace
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+AT_MS = 1_795_816_951_375  # 2026-11-27 22:02:31.375 UTC
+LOGGER = "org.apache.kafka.clients.consumer.internals.ConsumerCoordinator"
+TIMES = {
+    "iso": "2026-11-27T22:02:31.375Z INFO  {logger} - {text}",
+    "zone": "2026-11-27T23:02:31.375+01:00 INFO  {logger} - {text}",
+    "log4j": "[2026-11-27 22:02:31,375] INFO {text} ({logger})",
+    "slashes": "2026/11/27 22:02:31.375 [main] INFO {logger} - {text}",
+    "month": "27 Nov 2026 22:02:31,375 [main] INFO {logger} - {text}",
+    "us": "11/27/2026 10:02:31.375 PM INFO {logger} - {text}",
+    "hadoop": "26/11/27 22:02:31.375 INFO {logger}: {text}",
+    "no_year": "Nov 27 22:02:31.375 host app[12]: INFO {logger} - {text}",
+    "epoch_ms": "1795816951375 INFO {logger} - {text}",
+    "epoch_s": "1795816951.375 INFO {logger} - {text}",
+    "spring": "2026-11-27 22:02:31.375  INFO 1 --- [tainer#0-C-1] o.a.k.Coordinator  : {text}",
+    "compose": "billing-1  | 2026-11-27 22:02:31.375 INFO {logger} - {text}",
+    "kubectl": "2026-11-27T22:02:40.000000000Z 2026-11-27 22:02:31.375 INFO {logger} - {text}",
+    "grep": "logs/app.log:17:2026-11-27 22:02:31.375 INFO {logger} - {text}",
+    "quoted": "> 2026-11-27 22:02:31.375 INFO {logger} - {text}",
+    "coloured": "\x1b[32m2026-11-27 22:02:31.375\x1b[0m \x1b[1mINFO\x1b[0m {logger} - {text}",
+    "year_first": "20261127 22:02:31.375 INFO {logger} - {text}",
+    "german": "27.11.2026 22:02:31.375 INFO {logger} - {text}",
+    "late_year": "Fri Nov 27 22:02:31.375 UTC 2026 INFO {logger} - {text}",
+    "two_lines": "Nov 27, 2026 10:02:31.375 PM {logger} onJoin\nINFO: {text}",
+}
+NAME = 'a "b", [c]: d] = e'
+
+
+def joined(group, generation=1, client="app"):
+    """What Kafka's consumer says when it has joined."""
+    return (
+        f"[Consumer clientId={client}, groupId={group}] Successfully joined group with generation "
+        f"Generation{{generationId={generation}, memberId='{client}-1', protocol='range'}}"
+    )
+
+
+def line(name, group):
+    """One line, or two, in one of the forms."""
+    return TIMES[name].format(logger=LOGGER, text=joined(group))
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory):
+    """Files of many forms: a group for each form of a time, and what is hard to read."""
+    folder = tmp_path_factory.mktemp("a folder: [logs]")
+    for name in TIMES:
+        (folder / f"{name}.log").write_text(line(name, name) + "\n")
+        os.utime(folder / f"{name}.log", (1_795_820_000, 1_795_820_000))
+    nested = {
+        "log": json.dumps({"@timestamp": "2026-11-27T22:02:31.375Z", "message": joined("json")})
+    }
+    (folder / "json.log").write_text(json.dumps(nested) + "\n")
+    colours = {"msg": f"\x1b[32m{joined('colours')}\x1b[0m\r\n", "ts": AT_MS}
+    (folder / "colours.log").write_text(json.dumps(colours) + "\n")
+    (folder / "packed.txt").write_bytes(gzip.compress(line("log4j", "packed").encode()))
+    noise = random.Random(0).randbytes(1 << 18)
+    torn = gzip.compress((line("log4j", "torn") + "\n").encode() + noise)
+    (folder / "torn.gz").write_bytes(torn[:-50_000])
+    (folder / "names.log").write_text(line("iso", NAME) + "\r\n")
+    newest_first = [
+        TIMES["iso"]
+        .replace("31.375", f"{31 + n}.375")
+        .format(logger=LOGGER, text=joined("back", n))
+        for n in (3, 2, 1)
+    ]
+    (folder / "back.log").write_text("\n".join(newest_first))
+    bad = (
+        b"2026-11-27 22:02:31 INFO "
+        + LOGGER.encode()
+        + b" - [Consumer clientId=x, groupId=y] Never heard of\n"
+    )
+    rest = [
+        bad,
+        b"\xff\xfe\x00 what is this \xc3\n",
+        b"\n",
+        b"\tat java.lang.Thread.run(Thread.java:840)\n",
+        b"plain words\n",
+        b"2026-11-27 22:02:32 INFO com.example.App - started\n",
+    ]
+    (folder / "rest.log").write_bytes(b"".join(rest))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def imported(spark, logs, tmp_path_factory):
+    """All of them, imported at once: counts, events, and unread lines."""
+    from kafkalearn.spark.logs.importing import import_logs
+
+    out = tmp_path_factory.mktemp("prefixes") / "out"
+    counts = import_logs(spark, sorted(logs.iterdir()), out=out)
+    unparsed = spark.read.parquet(str(out / "unparsed")).collect()
+    return counts, Trace.from_parquet(out / "events"), unparsed
+
+
+@pytest.mark.parametrize("group", [*TIMES, "json", "colours", "packed", "torn", NAME])
+def test_a_join_is_found_whatever_stands_around_it(imported, group):
+    """One answer to one JoinGroup, with group, member, generation and the time in UTC."""
+    [answer] = imported[1].where(kind="response", group_id=group)
+    assert (answer.api, answer.member_id, answer.generation) == ("JoinGroup", "app-1", 1)
+    assert answer.time_ms == AT_MS
+
+
+def test_a_log_that_is_newest_first_is_turned_round(imported):
+    """Generations rise with time, in whichever direction the file was written."""
+    answers = imported[1].where(kind="response", group_id="back")
+    assert [event.generation for event in answers] == [1, 2, 3]
+
+
+def test_what_cannot_be_read_is_kept_with_its_reason(imported):
+    """Line, file, number and reason of each; all lines are counted once."""
+    counts, _, unparsed = imported
+    rest = {row.line_number: row.reason for row in unparsed if row.file.endswith("rest.log")}
+    assert rest == {
+        1: "a wording of a coordinator that is not known",
+        2: "damaged bytes: no time, and nothing of Kafka's",
+        5: "no time, and nothing of Kafka's",
+    }
+    assert sum(counts.classes.values()) == counts.lines
+    assert [name.rpartition("/")[2] for name in counts.broken] == ["torn.gz"]
+
+
+def test_no_line_passes_through_python(spark, logs, tmp_path):
+    """The plans of reading and of making events hold no Python function."""
+    from kafkalearn.spark.logs.importing import events_of
+    from kafkalearn.spark.logs.lines import linked, numbered, read_lines
+    from kafkalearn.spark.logs.reading import read
+    from kafkalearn.spark.logs.states import completed
+
+    files = [logs / "names.log"]
+    linked(files, tmp_path)
+    lines = read_lines(spark, files, folder=tmp_path)
+    rows = numbered(read(lines.frame), lines.starts)
+    plan = events_of(completed(rows), run="one")._jdf.queryExecution().toString()
+    assert "Window" in plan
+    assert not any(
+        word in plan for word in ("PythonUDF", "ArrowEval", "BatchEval", "MapIn", "FlatMapGroups")
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [(None, "cannot be read"), (b"", "an empty log"), (b"GET / 200\n", "no line tells of")],
+    ids=["no file", "empty", "nothing of Kafka"],
+)
+def test_a_log_that_cannot_be_read_leaves_nothing(spark, tmp_path, content, sentence):
+    """One sentence, and no file in or beside the folder."""
+    from kafkalearn.spark.logs.importing import import_logs
+    from kafkalearn.spark.logs.lines import LogError
+
+    log = tmp_path / "a.log"
+    if content is not None:
+        log.write_bytes(content)
+    there = sorted(tmp_path.iterdir())
+    with pytest.raises(LogError, match=sentence):
+        import_logs(spark, [log], out=tmp_path / "out")
+    assert sorted(tmp_path.iterdir()) == there
+
+
+def test_an_interrupted_import_leaves_nothing(spark, logs, tmp_path, monkeypatch):
+    """Ctrl-C in the middle, when lines are written: no file in or beside the folder."""
+    from kafkalearn.spark.logs import importing
+
+    begun = []
+
+    def interrupt(_):
+        begun.extend(tmp_path.rglob("rows/*.parquet"))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(importing, "completed", interrupt)
+    before = spark.conf.get("spark.sql.codegen.wholeStage")
+    with pytest.raises(KeyboardInterrupt):
+        importing.import_logs(spark, [logs / "names.log"], out=tmp_path / "out")
+    assert begun
+    assert list(tmp_path.iterdir()) == []
+    assert spark.conf.get("spark.sql.codegen.wholeStage") == before
+
+
+def test_sigterm_is_an_interrupt():
+    """The command ends as it does at Ctrl-C, and afterwards the signal means what it did."""
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(KeyboardInterrupt), interrupted_by_sigterm():
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(10)
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_large_file_is_numbered_across_its_splits(spark, tmp_path):
+    """The lines of a file that several tasks read are counted from its first line on."""
+    from kafkalearn.spark.logs.lines import SETTINGS, SPLIT_BYTES, linked, numbered, read_lines
+
+    log, links = tmp_path / "a.log", tmp_path / "links"
+    links.mkdir()
+    text = f"{'x' * 99_999}\n"
+    many = SPLIT_BYTES // len(text) + 50
+    log.write_text("".join(f"{n:06}{text[6:]}" for n in range(1, many + 1)))
+    linked([log], links)
+    before = {key: spark.conf.get(key) for key in SETTINGS}
+    try:
+        for key, value in SETTINGS.items():
+            spark.conf.set(key, value)
+        lines = read_lines(spark, [log], folder=links)
+        frame = numbered(lines.frame, lines.starts).selectExpr("number", "left(text, 6) AS begin")
+        found = {int(row.begin): row.number for row in frame.collect()}
+    finally:
+        for key, value in before.items():
+            spark.conf.set(key, value)
+    assert found == {n: n for n in range(1, many + 1)}
+
+
+def test_the_command_refuses_in_a_sentence(tmp_path):
+    """A missing file and a folder that is not empty: exit status 2, before Spark is started."""
+    missing = CliRunner().invoke(app, ["logs", "none.log", "--out", str(tmp_path / "out")])
+    assert (missing.exit_code, missing.stderr) == (
+        2,
+        "kafkalearn: none.log cannot be read: No such file or directory\n",
+    )
+    log = tmp_path / "a.log"
+    log.write_text("x\n")
+    full = CliRunner().invoke(app, ["logs", str(log), "--out", str(tmp_path)])
+    assert (full.exit_code, "is not an empty folder" in full.stderr) == (2, True)
