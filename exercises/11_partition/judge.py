@@ -19,6 +19,7 @@ MULTIPLIER, HASH_SEED = 0x5BD1E995, 0x9747B28C
 LETTERS = "abcdefghijklmnopqrstuvwxyz-0123456789"
 HIGH = range(128, 256)
 LONGEST_KEY_SHOWN = 24
+LONG_KEYS = (17, 40, 300) * 2
 
 
 def hash_of(key: bytes) -> int:
@@ -85,6 +86,9 @@ def _hash(random: Random) -> Iterator[Record]:
     yield _keyed(random, b"abc", 3)
     for length in (*range(1, 14), *range(1, 12)):
         yield _keyed(random, _drawn(partial(_word, random, length), negative=False))
+    for length in LONG_KEYS:
+        key = _drawn(partial(_word, random, length), negative=False)
+        yield _keyed(random, key, random.randint(9, 12))
 
 
 def _sign(random: Random) -> Iterator[Record]:
@@ -100,6 +104,9 @@ def _any_bytes(random: Random) -> Iterator[Record]:
         high = _drawn(partial(_high, random, length), negative=False)
         yield _keyed(random, high, random.randint(5, 12))
         yield _keyed(random, _drawn(partial(random.randbytes, length), negative=False))
+    for length in LONG_KEYS:
+        key = _drawn(partial(random.randbytes, length), negative=False)
+        yield _keyed(random, key, random.randint(9, 12))
     yield _keyed(random, _drawn(lambda: f"订单-{random.randrange(1000)}".encode(), negative=False))
 
 

@@ -33,6 +33,9 @@ _PLANS = {
         (2, "crash c2"),
         (2, "freeze c1 | freeze c2"),
         (3, "leave c3, crash c1 | crash c2, leave c1"),
+        (3, "crash c2 3000, leave c3 | crash c3 2500, leave c2"),
+        (3, "crash c2 5900, leave c3 | crash c3 5900, leave c2"),
+        (3, "busy c2 0, leave c2 1500, doze c2 16500, crash c3 8000"),
     ),
     "too-slow": (
         (2, "slow c2"),
@@ -43,24 +46,47 @@ _PLANS = {
         (1, "again c1, subscribe c1, others c1, grow orders"),
         (2, "subscribe c2, grow mails | grow mails, subscribe c1"),
         (2, "grow orders, leave c2 | others c1, join c3, grow orders"),
+        (2, "subscribe c1, grow orders | subscribe c1, grow mails"),
+        (1, "grow mails 100, swap c1 | others c1 100, swap c1"),
+        (1, "busy c1 500, grow orders"),
+        (2, "grow orders 300, subscribe c2 | subscribe c2 300, grow orders"),
     ),
 }
-"""Check -> stories: so many members at first, and what happens then, one of several."""
+"""Check -> stories: so many members at first, and what happens then, one of several.
+
+A step is what, who, and where it matters how long nothing comes, in ms.
+"""
 ANY_STEPS = (
     *("leave c1", "crash c2", "freeze c2", "slow c3", "subscribe c3", "again c1"),
-    *("grow orders", "others c1", "join c4", "join c5", "grow mails"),
+    *("grow orders", "others c1", "join c4", "join c5", "grow mails", "swap c1", "busy c1"),
 )
+SUBSCRIPTIONS = {"subscribe": ["orders", "mails"], "swap": ["mails"]}
 LINES_SHOWN, ROWS_SHOWN = 6, 8
-STILL_MS = {"freeze": 9000, "slow": 9000}
-SETTLE_MS = {"crash": 9000, "freeze": 14_000, "slow": 14_000, "grow": 5000}
+STILL_MS = {"freeze": 9000, "doze": 21_000, "slow": 9000, "busy": 4000}
+IN_WORDS = {
+    "join": "{} starts",
+    "leave": "{} leaves before its next poll",
+    "crash": "{} crashes",
+    "freeze": "{} stands still for 9 s",
+    "doze": "{} stands still for 21 s",
+    "slow": "{} works for 9 s before it polls again",
+    "busy": "{} works for 4 s before it polls again",
+    "subscribe": "{} subscribes to orders and mails",
+    "swap": "{} subscribes to mails instead of orders",
+    "again": "{} subscribes to the same topics once more",
+    "grow": "{} gets one more partition",
+    "others": "a topic is made that nobody reads",
+}
+SETTLE_MS = {"crash": 9000, "freeze": 14_000, "slow": 14_000, "busy": 5000, "grow": 5000}
 
 
 class Plan(NamedTuple):
     """A run as data: so many members at first, then steps: what, who, and how long nothing comes.
 
-    what: join, leave, crash, freeze, slow (works for too long between two polls), subscribe (to
-    mails, too), again (subscribes to the same), grow (a topic gets a partition), others (a topic is
-    made that nobody reads).
+    what: join, leave, crash, freeze, doze (a long freeze), slow (works for too long between two
+    polls), busy (works for long, but not for too long), subscribe (to mails, too), swap (subscribes
+    to mails instead), again (subscribes to the same), grow (a topic gets a partition), others (a
+    topic is made that nobody reads).
     """
 
     members: int
@@ -109,15 +135,17 @@ def _start(story: Story, node: str, todo: dict[str, list[str]]) -> None:
     def loop(consumer: Any) -> None:
         topics = ["orders"]
         consumer.subscribe(topics)
-        while "leave" not in mine:
+        while True:
             doing = mine.copy()
             mine.clear()
-            if "slow" in doing:
-                story.sim.sleep(STILL_MS["slow"])
-            if "subscribe" in doing:
-                topics = ["orders", "mails"]
-            if "subscribe" in doing or "again" in doing:
-                consumer.subscribe(topics)
+            for what in doing:
+                if what == "leave":
+                    return
+                if what in STILL_MS:
+                    story.sim.sleep(STILL_MS[what])
+                else:
+                    topics = SUBSCRIPTIONS.get(what, topics)
+                    consumer.subscribe(topics)
             consumer.poll(1000)
 
     story.start(
@@ -127,6 +155,7 @@ def _start(story: Story, node: str, todo: dict[str, list[str]]) -> None:
         max_poll_interval_ms=5000,
         metadata_max_age_ms=2000,
         fetch_max_wait_ms=5000,
+        enable_auto_commit=False,
     )
 
 
@@ -142,8 +171,8 @@ def _happen(story: Story, step: tuple[str, str, int], todo: dict[str, list[str]]
         _start(story, node, todo)
     elif what == "crash" and is_up:
         story.crash(node)
-    elif what == "freeze" and is_up:
-        story.sim.freeze(node, STILL_MS["freeze"])
+    elif what in ("freeze", "doze") and is_up:
+        story.sim.freeze(node, STILL_MS[what])
     elif is_up:
         todo[node].append(what)
     story.sim.sleep(quiet_ms)
@@ -217,8 +246,8 @@ def _plan(random: Random, members: int, choice: str, *, hasty: bool = False) -> 
     steps = []
     wanted = random.choice(choice.split(" | ")).split(", ")
     for step in wanted:
-        what, who = step.split()
-        quiet_ms = SETTLE_MS.get(what, 3000)
+        what, who, *quiet = step.split()
+        quiet_ms = int(quiet[0]) if quiet else SETTLE_MS.get(what, 3000)
         if hasty and step != wanted[-1]:
             quiet_ms = random.choice([100, 700, quiet_ms])
         steps.append((what, who, quiet_ms))
@@ -280,7 +309,7 @@ def table(case: Told, answer: object) -> Table:
 
 
 def _in_words(plan: Plan) -> str:
-    steps = "".join(f"\nthen: {what} {who}" for what, who, _ in plan.steps)
+    steps = "".join(f"\nthen: {IN_WORDS[what].format(who)}" for what, who, _ in plan.steps)
     who = "1 member subscribes" if plan.members == 1 else f"{plan.members} members subscribe"
     return f"{who} to orders{steps or ', and nothing more happens'}"
 

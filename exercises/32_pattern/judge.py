@@ -75,19 +75,44 @@ def _rejoin(random: Random) -> Iterator[Case]:
     yield "orders.*", [one, one | {"mails": 1}], INTERNAL
     yield "orders.*", [one, two, two, one], INTERNAL
     yield "orders.*", [{"mails": 3}, {}, one], INTERNAL
+    yield "orders.*", [one, {"orders-eu": 1}], INTERNAL
+    yield "orders.*", [one, {"mails": 1}, {}], INTERNAL
     for _ in range(6):
         yield _pattern(random), list(_life(random, grow=False)), INTERNAL
+        yield _swapped(random)
+
+
+def _swapped(random: Random) -> Case:
+    """Let a topic that matches go when another comes, as large; what else there is stays."""
+    gone, comes = random.sample(("orders", "orders-eu", "orders-us", "orders2"), 2)
+    rest = dict.fromkeys(random.sample(("orders9", "mails", "audit", "my-orders"), 2), 1)
+    count = random.randint(1, 5)
+    before, after = rest | {gone: count}, rest | {comes: count}
+    return "orders.*", [before, before, after, after][random.randrange(2) :], INTERNAL
 
 
 def _partitions(random: Random) -> Iterator[Case]:
     yield "orders.*", [{"orders": 1}, {"orders": 2}, {"orders": 2}], INTERNAL
     yield "orders.*", [{"orders": 1, "mails": 1}, {"orders": 1, "mails": 4}], INTERNAL
+    yield "orders.*", [{"orders": 2}, {"orders": 1}, {"orders": 1}], INTERNAL
+    yield "orders.*", [{"orders": 2, "orders2": 1}, {"orders": 1, "orders2": 2}], INTERNAL
     for _ in range(6):
+        yield _made_anew(random)
         first = random.choice(TOPICS[:3])
         small = {first: random.randint(1, 5), "mails": 1}
         later = small | {"mails": 2}
         updates = [small, later, later | {first: small[first] + 1}]
         yield f"{first}.*", updates, INTERNAL
+
+
+def _made_anew(random: Random) -> Case:
+    """Let a topic have fewer partitions than before, maybe while another gets as many more."""
+    one, two = random.sample(("orders", "orders-eu", "orders-us", "orders2"), 2)
+    less = random.randint(1, 3)
+    before = {one: less + random.randint(1, 4), two: random.randint(1, 5), "mails": 1}
+    other = random.choice([two, "mails"])
+    after = before | {one: before[one] - less, other: before[other] + random.choice([0, less])}
+    return "orders.*", [before, after, after], INTERNAL
 
 
 def _any_cluster(random: Random) -> Iterator[Case]:
@@ -100,17 +125,22 @@ def _pattern(random: Random) -> str:
 
 
 def _life(random: Random, *, grow: bool) -> Iterator[dict[str, int]]:
-    """Let topics come, go, grow and stay, one step between two updates."""
+    """Let topics come, go, grow, be made anew and stay: up to three steps between two updates."""
     cluster = dict.fromkeys(random.sample(TOPICS, random.randint(1, 4)), 1)
+    steps = ["come", "go", "stay", *(["grow", "anew"] if grow else [])]
     for _ in range(random.randint(3, 6)):
         yield dict(cluster)
-        topic, step = random.choice(TOPICS), random.choice(["come", "go", "grow", "stay"])
-        if step == "come":
-            cluster.setdefault(topic, random.randint(1, 3))
-        elif step == "go" and cluster:
-            del cluster[random.choice(list(cluster))]
-        elif step == "grow" and grow and cluster:
-            cluster[random.choice(list(cluster))] += 1
+        for step in random.choices(steps, k=random.randint(1, 3)):
+            topic = random.choice(TOPICS)
+            mine = random.choice(list(cluster)) if cluster else topic
+            if step == "come":
+                cluster.setdefault(topic, random.randint(1, 3))
+            elif step == "go":
+                cluster.pop(mine, None)
+            elif step == "grow" and cluster:
+                cluster[mine] += random.randint(1, 2)
+            elif step == "anew" and cluster:
+                cluster[mine] = random.randint(1, 3)
 
 
 _CASES: dict[str, Callable[[Random], Iterator[Case]]] = {
@@ -190,10 +220,11 @@ def _whether(case: Case, number: int) -> str:
             return f"it joins: {topic} is new, and matches"
         if topic not in topics:
             return f"it joins: {topic} is gone"
-    grown = next(each for each in topics if updates[number - 1][each] != updates[number - 2][each])
+    other = next(each for each in topics if updates[number - 1][each] != updates[number - 2][each])
+    count = updates[number - 1][other]
     return (
-        f"it joins: {grown} has {updates[number - 1][grown]} partitions instead of "
-        f"{updates[number - 2][grown]}"
+        f"it joins: {other} has {count} partition{'s' if count > 1 else ''} instead of "
+        f"{updates[number - 2][other]}"
     )
 
 

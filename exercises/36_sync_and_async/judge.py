@@ -40,7 +40,9 @@ def problem(story: LoopStory, trace: Trace) -> Problem | None:
     if story.check == "never-back":
         return unfinished(story, trace)
     wrong = unfinished(story, trace) or uncommitted(trace)
-    return wrong or (_waited(trace) if story.check == "does-not-wait" else None)
+    if wrong or story.check != "does-not-wait":
+        return wrong
+    return _waited(trace) or _too_early_or_late(trace)
 
 
 def _went_back(trace: Trace) -> Problem | None:
@@ -67,4 +69,47 @@ def _waited(trace: Trace) -> Problem | None:
                 "stop",
                 commit.seq,
             )
+    return None
+
+
+def _too_early_or_late(trace: Trace) -> Problem | None:
+    """Find a commit of what is not processed yet, or a poll before what is processed is committed.
+
+    Who lets one commit at a time be on its way hears of its end in the next poll, and is excused.
+    """
+    done: dict[str, int] = {}
+    said: dict[str, int] = {}
+    is_on_its_way = was_on_its_way = False
+    for each in trace.where(kind=("processed", "send", "commit", "poll")):
+        where = f"{TOPIC}-{each.partition}"
+        if each.kind == "processed":
+            done[where] = (each.offset or 0) + 1
+        elif each.kind == "send" and each.api == "OffsetCommit":
+            is_on_its_way = True
+            offsets = (each.detail or {})["fields"]["offsets"]
+            said |= {partition: entry["offset"] for partition, entry in offsets.items()}
+            if found := _first(said, beyond=done):
+                return Problem("early", _EARLY.format(*found, each.time_ms), each.seq)
+        elif each.kind == "commit":
+            is_on_its_way = is_on_its_way and each.offset != said.get(where)
+        elif each.kind == "poll" and "timeout_ms" in (each.detail or {}):
+            found = _first(done, beyond=said)
+            if found and not was_on_its_way:
+                return Problem("late", _LATE.format(*found, each.time_ms), each.seq)
+            was_on_its_way = is_on_its_way
+    return None
+
+
+_EARLY = (
+    "{0} offset {1} was not processed yet when your loop committed it at {2} ms: after a crash "
+    "now, nobody would process it"
+)
+_LATE = "your loop polls again at {2} ms, and has not committed {0} offset {1}, which is processed"
+
+
+def _first(ends: dict[str, int], *, beyond: dict[str, int]) -> tuple[str, int] | None:
+    """Name a partition, and the first offset of it, that one side has and the other has not."""
+    for partition, end in sorted(ends.items()):
+        if end > beyond.get(partition, 0):
+            return partition, beyond.get(partition, 0)
     return None

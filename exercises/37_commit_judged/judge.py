@@ -16,6 +16,11 @@ Case = tuple[Mapping[str, Any], Mapping[str, Any] | None, Mapping[str, Any]]
 Step = tuple[str, str, str | None]
 """What is looked at, what is there, and the error that follows; None where it goes on."""
 ACTIVE = {"is_active": True, "has_moved": False, "is_loading": False}
+NOT_HERE = (
+    *({"is_active": False}, {"has_moved": True}, {"is_loading": True}),
+    *({"has_moved": True, "is_loading": True}, {"is_active": False, "has_moved": True}),
+    {"is_active": False, "is_loading": True},
+)
 STATES = ("Empty", "PreparingRebalance", "AwaitingSync", "Stable", "Dead")
 NAMES = (
     *("NONE", "COORDINATOR_NOT_AVAILABLE", "NOT_COORDINATOR", "COORDINATOR_LOAD_IN_PROGRESS"),
@@ -89,11 +94,12 @@ def _group(random: Random, state: str) -> dict[str, Any]:
 
 
 def _commits(random: Random, group: Mapping[str, Any] | None) -> Iterator[dict[str, Any]]:
-    """Give a commit of each kind: a member's and a stranger's, of now, of before, of assign()."""
+    """Give a commit of each kind: a member's and a stranger's, of any generation, of assign()."""
     generation = group["generation"] if group else random.randint(1, 9)
     known = [random.choice(group["members"])] if group and group["members"] else []
     for member in [*known, f"x-{random.randrange(16**4):04x}", ""]:
-        for given in (generation, random.randint(0, generation - 1), -1):
+        older, newer = random.randint(0, generation - 1), generation + random.randint(1, 3)
+        for given in (generation, older, newer, -1, random.randint(-9, -2)):
             yield {"member_id": member, "generation": given}
 
 
@@ -122,11 +128,10 @@ def _in_a_rebalance(random: Random) -> Iterator[Case]:
 
 
 def _not_here(random: Random) -> Iterator[Case]:
-    for wrong in ({"is_active": False}, {"has_moved": True}, {"is_loading": True}):
-        yield from ((ACTIVE | wrong, None, commit) for commit in _commits(random, None))
-    for commit in _commits(random, None):
-        yield ACTIVE | {"is_active": False, "has_moved": True}, None, commit
-        yield ACTIVE | {"is_active": False, "is_loading": True}, None, commit
+    """Whatever the coordinator still remembers of a group does not count if it is not in charge."""
+    for wrong in NOT_HERE:
+        for group in (None, *(_group(random, state) for state in STATES)):
+            yield from ((ACTIVE | wrong, group, commit) for commit in _commits(random, group))
     yield from _in_state(random, "Dead")
 
 
@@ -134,8 +139,9 @@ def _any(random: Random) -> Iterator[Case]:
     for _ in range(4):
         yield from _in_state(random, *random.sample(STATES, len(STATES)))
         yield from ((ACTIVE, None, commit) for commit in _commits(random, None))
-        odd = ACTIVE | random.choice([{"is_active": False}, {"has_moved": True}])
-        yield from ((odd, None, commit) for commit in _commits(random, None))
+        odd = ACTIVE | random.choice(NOT_HERE)
+        group = random.choice([None, _group(random, random.choice(STATES))])
+        yield from ((odd, group, commit) for commit in _commits(random, group))
 
 
 _CASES: dict[str, Callable[[Random], Iterator[Case]]] = {
@@ -156,11 +162,12 @@ def simpler(case: Case) -> Iterator[Case]:
         if member != commit["member_id"] and len(group["members"]) > 1:
             rest = [each for each in group["members"] if each != member]
             yield coordinator, {**group, "members": rest}, commit
-    behind = group["generation"] - commit["generation"]
-    lowest = 1 if behind in (0, group["generation"] + 1) else 2
+    given = commit["generation"]
+    behind = max(-1, min(group["generation"] - given, 1))
+    lowest = 2 if behind > 0 and given >= 0 else 1
     if group["generation"] > lowest:
-        given = {"generation": -1 if commit["generation"] < 0 else lowest - min(behind, 1)}
-        yield coordinator, {**group, "generation": lowest}, {**commit, **given}
+        given = given if given < 0 else lowest - behind
+        yield coordinator, {**group, "generation": lowest}, {**commit, "generation": given}
 
 
 def problem(case: Case, answer: object) -> str | None:

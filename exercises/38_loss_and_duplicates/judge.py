@@ -27,6 +27,9 @@ def stories(check: str, seed: int) -> Iterator[LoopStory]:
         ),
     }
     yield first[check]
+    if check == "few-repeats":  # a commit that fails unseen leaves two polls to repeat
+        breaks = (("commit", 4), ("crash", 6))
+        yield LoopStory(check, (4,), config={"max_poll_records": 2}, breaks=breaks)
     breaks = {
         "reads-all": (),
         "nothing-lost": (("crash", 4), ("crash", 2)),

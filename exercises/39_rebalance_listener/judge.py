@@ -3,6 +3,7 @@
 Source: document 001 on ConsumerRebalanceListener; ConsumerCoordinator.onJoinPrepare (1.0.2).
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from random import Random
 
@@ -18,8 +19,10 @@ def stories(check: str, seed: int) -> Iterator[LoopStory]:
     """Give the stories of one check, small ones first; equal seeds give equal stories."""
     random = Random(f"{seed} {check}")
     if check == "few-commits":
-        for count in (EVERY, random.randint(2, 4) * EVERY):
-            yield LoopStory(check, (count,), config={"max_poll_records": 4}, work_ms=2)
+        for records in ((EVERY,), (EVERY // 2, EVERY // 2), (random.randint(2, 4) * EVERY,)):
+            config = {"max_poll_records": 4, "max_partition_fetch_bytes": _BYTES}
+            yield LoopStory(check, records, config=config, work_ms=2)
+        yield _two(check, random)
     elif check == "says-goodbye":
         yield LoopStory(
             check, (12,), config={"max_poll_records": 4}, work_ms=10, breaks=(("stop", 12),)
@@ -65,7 +68,8 @@ def problem(story: LoopStory, trace: Trace) -> Problem | None:
     found = unfinished(story, trace)
     if found or story.check != "few-commits":
         return found
-    return _too_many(trace) or uncommitted(trace)
+    is_even = len(story.starts) == 1 and sum(story.records) % EVERY == 0
+    return _too_many_or_few(trace) or (uncommitted(trace) if is_even else None)
 
 
 def _of_another(trace: Trace) -> Problem | None:
@@ -87,15 +91,40 @@ def _of_another(trace: Trace) -> Problem | None:
     return None
 
 
-def _too_many(trace: Trace) -> Problem | None:
-    commits = trace.where(kind="send", api="OffsetCommit")
-    processed = len(trace.where(kind="processed"))
-    allowed = processed // EVERY
-    if len(commits) > allowed:
-        return Problem(
-            "commits",
-            f"commit number {len(commits)} was sent when {processed} records were processed: for "
-            f"these, {allowed} are allowed",
-            commits[allowed].seq,
-        )
+def _too_many_or_few(trace: Trace) -> Problem | None:
+    """Find a commit before its ten records are processed, or a poll before ten are committed.
+
+    Commits while partitions are revoked are not counted; but then nothing is due for a while.
+    """
+    processed: Counter[str] = Counter()
+    commits: Counter[str] = Counter()
+    since: Counter[str] = Counter()  # the last commit
+    revoking: set[str] = set()
+    for each in trace.where(kind=("processed", "send", "poll", "revoked", "assigned")):
+        name = each.node
+        if each.kind == "processed":
+            processed[name] += 1
+            since[name] += 1
+        elif each.kind == "revoked":
+            revoking.add(name)
+        elif each.kind == "assigned":
+            revoking.discard(name)
+        elif each.kind == "poll" and since[name] >= EVERY:
+            return Problem("late", _LATE.format(name, each.time_ms, since[name]), each.seq)
+        elif each.api == "OffsetCommit":
+            since[name] = 0
+            commits[name] += name not in revoking
+            if commits[name] * EVERY > processed[name]:
+                sentence = _EARLY.format(name, commits[name], each.time_ms, processed[name])
+                return Problem("commits", sentence, each.seq)
     return None
+
+
+_LATE = (
+    "{0} polls again at {1} ms, and has processed {2} records since its last commit: one is due "
+    "after ten"
+)
+_EARLY = (
+    "{0} sends its commit number {1} at {2} ms, and nothing is revoked: one for every ten records "
+    "is allowed, and it has processed {3}"
+)

@@ -73,7 +73,9 @@ def _passed_over(random: Random) -> Iterator[Group]:
 
 def _by_name(random: Random) -> Iterator[Group]:
     yield {"t0": 3}, all_want(["t0"], "b a")
+    yield {"t0": 1}, all_want(["t0"], "ann Bob")
     yield {"t2": 1, "t10": 1}, all_want(["t2", "t10"], "c0 c1")
+    yield {"orders": 1, "Zebra": 1}, all_want(["orders", "Zebra"], "c0 c1")
     yield {"t0": 5}, all_want(["t0"], "c2 c10 c1")
     for _ in range(6):
         names = random.sample(

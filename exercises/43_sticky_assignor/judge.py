@@ -11,6 +11,7 @@ Differs from Kafka: racks and static members are not asked about.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from random import Random
 from typing import Any
 
@@ -84,12 +85,17 @@ def _stale_claims(random: Random) -> Iterator[Group]:
         for order in (("new", "old"), ("old", "new")):
             yield {"t0": 2}, {name: said[claim] for name, claim in zip(names, order, strict=True)}
     yield {"t0": 2}, dict.fromkeys("ab", said["new"])
+    for disputed, first in product((0, 1), (0, 1)):  # who owns both has to give the right one up
+        two = [("t0", first), ("t0", 1 - first)]
+        claims = [Subscription(["t0"], mine, 5) for mine in (two, [("t0", disputed)])]
+        yield {"t0": 2}, dict(zip("ab", claims, strict=True))
+        yield {"t0": 2}, dict(zip("ba", claims, strict=True))
     for _ in range(10):
         counts, members = _sizes(random)
         group = _owning(counts, _dealt(random, counts, members), generation=6)
         for member in random.sample(members, random.randint(1, len(members) - 1)):
             once = _dealt(random, counts, members)[member]
-            group[member] = Subscription(counts, once, random.randint(3, 5))
+            group[member] = Subscription(counts, once, random.randint(3, 6))
         yield counts, group
 
 

@@ -125,6 +125,7 @@ def _idle_partitions(random: Random) -> Iterator[Case]:
 def _stays_put(random: Random) -> Iterator[Case]:
     swapped = {"c0": [("t0", 1), ("t0", 3)], "c1": [("t0", 0), ("t0", 2)]}
     yield {"t0": [5, 5, 5, 5]}, {m: Subscription(["t0"], mine, 1) for m, mine in swapped.items()}
+    yield from _not_as_good()
     for number in range(12):
         lags, members = _sizes(random, least=1)
         alike = all_want(lags, " ".join(members))
@@ -133,6 +134,21 @@ def _stays_put(random: Random) -> Iterator[Case]:
         owners = {m: Subscription(group[m].topics, answer[m], 1) for m in members}
         names = random.sample(members, len(members))  # who owns what, no assignor would choose
         yield lags, dict(zip(names, owners.values(), strict=True))
+
+
+def _not_as_good() -> Iterator[Case]:
+    """What is owned could be more even, is not all, is given twice, or is not wanted any more."""
+    t0, t1 = [("t0", number) for number in range(4)], [("t1", 0)]
+    no_move_helps = [6, 6, 5, 3], t0[:2], t0[2:]
+    has_grown, has_shrunk = ([5, 5, 5], t0[:1], t0[1:2]), ([5], t0[:1], t0[1:2])
+    both_claim_one = [0, 5], t0[:1], t0[:2]
+    a_move_helps, an_idle_one_too = ([5, 5], t0[:2], t0[:0]), ([0, 0], t0[:2], t0[:0])
+    uneven = a_move_helps, an_idle_one_too, no_move_helps
+    for lags, *owned in (*uneven, has_grown, has_shrunk, both_claim_one):
+        claims = [Subscription(["t0"], mine, 1) for mine in owned]
+        yield {"t0": lags}, dict(zip(("c0", "c1"), claims, strict=True))
+    swapped = {"c0": Subscription(["t1"], t0[:1], 1), "c1": Subscription(["t0"], t1, 1)}
+    yield {"t0": [5], "t1": [5]}, swapped
 
 
 def _any_order(random: Random) -> Iterator[Case]:
@@ -164,8 +180,9 @@ def _sizes(random: Random, least: int = 0) -> tuple[dict[str, list[int]], list[s
 
 
 def allowed(arguments: Case) -> bool:
-    """A group has a member, or nobody asks."""
-    return bool(arguments[1])
+    """A group has a member, or nobody asks, and there is something to give."""
+    lags, subscriptions = arguments
+    return bool(subscriptions) and any(lags.values())
 
 
 def problem(arguments: Case, answer: Any) -> str | None:

@@ -84,7 +84,7 @@ class FunctionCases:
             sentence = self._judge.problem(case, answer)
         except WireError as error:
             return Finding(str(error), "refused", None)
-        return Finding(sentence, "wrong", answer) if sentence else None
+        return Finding(sentence, _promise(sentence, case), answer) if sentence else None
 
     def simpler(self, case: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
         """Use judge.py's own way if it has one, and leave out what it does not allow."""
@@ -98,3 +98,18 @@ class FunctionCases:
         table = table._replace(rows=tuple(tuple(map(clean, row)) for row in table.rows))
         picture = getattr(self._judge, "picture", lambda case, answer: "")
         return Shown(as_text(table), table, picture(case, found.evidence))
+
+
+def _promise(sentence: str, case: object) -> str:
+    """What is left of a sentence without names and numbers: a smaller case must break the same."""
+    names = {"nothing", *_texts(encode(case))}  # an empty list is told as "nothing"
+    words = [word for word in sentence.split() if not any(map(str.isdigit, word))]
+    return " ".join(word for word in words if word.strip(",.:;'\"") not in names)
+
+
+def _texts(plain: Any) -> Iterator[str]:
+    if isinstance(plain, str):
+        yield plain
+    elif isinstance(plain, list | dict):
+        for each in plain.values() if isinstance(plain, dict) else plain:
+            yield from _texts(each)

@@ -140,8 +140,7 @@ def _reasons(submitted: Sequence[Submitted], exercise: Exercise) -> str:
     for grade in (grade for rows in submitted for grade in rows):
         if grade.status in (FAILED, NOT_REACHED):
             title = titles[grade.check] if grade.status == FAILED else "The notebook stopped"
-            reason = grade.reason.removeprefix(f"{grade.check}: ")
-            pairs.setdefault(title, []).append((grade.student, reason))
+            pairs.setdefault(title, []).append((grade.student, grade.told))
     groups = [(title, group) for title, said in pairs.items() for group in grouped(said)]
     groups.sort(key=lambda each: -len(each[1].students))
     lines = []

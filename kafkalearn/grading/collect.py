@@ -9,26 +9,9 @@ from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from kafkalearn.grading.archives import (
-    LARGEST_BYTES,
-    Entry,
-    SubmissionError,
-    check_size,
-    entries,
-    is_zip,
-    shown_path,
-)
+from kafkalearn.grading.archives import Entry, SubmissionError, entries, is_zip, shown_path
 from kafkalearn.grading.layouts import Owner, exercise_of, order, platform_owner
 
-__all__ = [
-    "LARGEST_BYTES",
-    "Found",
-    "NoSubmissionsError",
-    "Submission",
-    "SubmissionError",
-    "check_size",
-    "find_submissions",
-]
 MOST_ATTEMPTS = 20  # of one exercise that are graded for the best of them
 _WRAPPERS = ("submitted", "submissions")
 _EXPORT = "it looks like a whole class as a platform exports it: grade it by itself"

@@ -9,8 +9,6 @@ from kafkalearn.grading.isolation import IsolationError, isolation_problem
 from kafkalearn.grading.runner import Engine, Ran
 from kafkalearn.grading.sandbox import PROTECTIONS, WITHOUT_PRIVILEGES
 
-ENGINES = ("fork", "kernel")
-
 
 class _Refusing:
     """Runs nothing, since nothing would protect the judge."""

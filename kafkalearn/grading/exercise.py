@@ -151,16 +151,6 @@ class Exercise:
             raise ExerciseError(f"{self.name} has no check {name!r}: {', '.join(found)} are there")
         return found[name]
 
-    @property
-    def cell_seconds(self) -> float:
-        """How long a cell may run."""
-        return self.limits.cell_seconds
-
-    @property
-    def total_seconds(self) -> float:
-        """How long a submission may run, with its start."""
-        return self.limits.total_seconds
-
     @cached_property
     def judge(self) -> ExerciseJudge:
         """What judge.py defines; it runs here, in the judge's process."""

@@ -114,7 +114,7 @@ def _alone(grade: Grade) -> str:
     return f"""<article class="{grade.status}">
 <div class="line"><span class="mark">{MARKS[grade.status]}</span>
 <h3>No check could be judged</h3></div>
-<p>{_reason(grade)}</p></article>
+<p>{escape(grade.told)}</p></article>
 """
 
 
@@ -123,12 +123,8 @@ def _article(grade: Grade, exercise: Exercise) -> str:
 <div class="line"><span class="mark">{MARKS[grade.status]}</span>
 <h3>{escape(exercise.check(grade.check).title)}</h3>
 <span class="points">{grade.points:g} of {grade.max_points:g}</span></div>
-<p>{_reason(grade)}</p>{_case(json.loads(grade.detail)) if grade.detail else ""}</article>
+<p>{escape(grade.told)}</p>{_case(json.loads(grade.detail)) if grade.detail else ""}</article>
 """
-
-
-def _reason(grade: Grade) -> str:
-    return escape(grade.reason.removeprefix(f"{grade.check}: "))
 
 
 def story_of(grade: Grade) -> dict[str, Any] | None:

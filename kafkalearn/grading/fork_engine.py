@@ -11,17 +11,15 @@ import time
 from collections import deque
 from typing import Any
 
-import papermill
 from nbformat import NotebookNode
 from papermill.engines import Engine, NotebookExecutionManager, papermill_engines
-from papermill.exceptions import PapermillExecutionError
 
 from kafkalearn.grading.exercise import Exercise
 from kafkalearn.grading.isolation import IsolationError, SandboxedProcess, ServerPool
 from kafkalearn.grading.judge_server import JudgeServer, TooManyChecksError
 from kafkalearn.grading.limits import TOO_MANY_CHECKS, ended_in_words
 from kafkalearn.grading.outputs import Lines, add_output, message_of, new_output
-from kafkalearn.grading.runner import Ran
+from kafkalearn.grading.runner import Ran, run_papermill
 
 _CHUNK = 2**16
 _MOST_HEARD = 64 * 2**20  # bytes of answers to the judge
@@ -186,18 +184,7 @@ class ForkRunner:
         process = self._servers.of(exercise.lent_modules).start(exercise.limits)
         conversation, stop = Conversation(process, exercise, seed=seed), ""
         try:
-            papermill.execute_notebook(
-                notebook,
-                None,
-                {"seed": seed},
-                engine_name="fork",
-                kernel_name="python3",
-                language="python",
-                progress_bar=False,
-                conversation=conversation,
-            )
-        except PapermillExecutionError:
-            pass  # The executed notebook holds the failures, cell by cell.
+            run_papermill(notebook, "fork", seed=seed, conversation=conversation)
         except StoppedError as error:
             stop = str(error)
         finally:

@@ -16,7 +16,7 @@ class Grade(NamedTuple):
 
     reason: one sentence.
     seconds: how long the submission ran as a whole, its kernel's start included; on all its rows.
-    detail: the case that showed it, a Table as JSON or ""; only feedback shows it.
+    detail: the case that showed it, as `Shown.detail` gives it; only feedback shows it.
     """
 
     student: str
@@ -29,11 +29,16 @@ class Grade(NamedTuple):
     seconds: float
     detail: str = ""
 
+    @property
+    def told(self) -> str:
+        """The reason where its check is named already."""
+        return self.reason.removeprefix(f"{self.check}: ")
+
 
 _TYPES = {str: "string", float: "double"}
-# Each column's type, in words that Spark and Arrow share; the files leave the detail out.
-COLUMN_TYPES = {name: _TYPES[kind] for name, kind in Grade.__annotations__.items()}
-COLUMNS = tuple(name for name in COLUMN_TYPES if name != "detail")
+# Each column's type in Arrow's words; the files leave the detail out.
+COLUMN_TYPES = {n: _TYPES[kind] for n, kind in Grade.__annotations__.items() if n != "detail"}
+COLUMNS = tuple(COLUMN_TYPES)
 
 
 def not_run(student: str, exercise: Exercise, *, reason: str) -> list[Grade]:

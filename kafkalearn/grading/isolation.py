@@ -21,7 +21,11 @@ from kafkalearn.grading.sandbox import MOST_MESSAGE, PROTECTIONS, Walls
 from kafkalearn.grading.wire import JUDGE_ADDRESS
 
 # The walls' own modules, which must be where the learner's process is.
-WALLS = tuple(f"kafkalearn.grading.{name}" for name in ("linux", "sandbox", "fork_server", "cells"))
+WALLS = tuple(
+    f"kafkalearn.grading.{name}"
+    for name in ("linux", "system_calls", "sandbox", "fork_server", "cells")
+)
+_ANSWERS = ("kafkalearn", "kafka", "aiokafka")  # packages that have what an exercise asks for
 _SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/usr", "/usr/local")
 _ETC = ("/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives")
 _PARTS = ("bin", "sbin", "lib", "lib32", "lib64", "libexec", "share", "include", "pyvenv.cfg")
@@ -84,13 +88,13 @@ class SandboxServer:
     """A fork server behind walls, for exercises that lend the same modules; ends with `close`."""
 
     def __init__(self, modules: Iterable[str], *, protections: Iterable[str]) -> None:
-        self.protections = frozenset(protections)
+        protections = frozenset(protections)
         self._folder = TemporaryDirectory(prefix="kl-", ignore_cleanup_errors=True)
         room = Path(self._folder.name)
         room.chmod(0o755)
         lend((*modules, *WALLS), room / "lent")
         (room / "work").mkdir()
-        walls = _walls(room, self.protections)
+        walls = _walls(room, protections)
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.control.settimeout(_START_SECONDS)
         with theirs:
@@ -98,7 +102,7 @@ class SandboxServer:
                 [sys.executable, "-P", "-m", "kafkalearn.grading.sandbox"],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
-                env=_environment(self.protections) | {"PYTHONPATH": python_path(room / "lent")},
+                env=_environment(protections) | {"PYTHONPATH": python_path(room / "lent")},
                 cwd="/",
             )
         try:
@@ -183,7 +187,7 @@ def _walls(room: Path, protections: frozenset[str]) -> Walls:
     extra = [each for each in python_path(room).split(os.pathsep)[1:] if os.path.isabs(each)]
     visible = {*_ETC, *(root for root in _SYSTEM if root.count("/") == 1 and root != "/usr")}
     visible |= {*parts, *packages, *extra}
-    inside = {f"{each}/kafkalearn" for each in (*packages, *extra)}
+    inside = {f"{each}/{name}" for each in (*packages, *extra) for name in _ANSWERS}
     hidden = {*inside, str(Path(kafkalearn.__file__).parent), *map(str, exercise_folders())}
     return Walls(
         protections=sorted(protections),

@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Event, Thread, Timer
+from threading import Event, Thread
 from typing import Any
 
-import papermill
 from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_core.utils import run_sync
@@ -21,14 +20,13 @@ from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import Engine, NotebookExecutionManager, papermill_engines
-from papermill.exceptions import PapermillExecutionError
 
 from kafkalearn.grading.exercise import Exercise
 from kafkalearn.grading.isolation import Ending, ServerPool
 from kafkalearn.grading.judge_server import JudgeServer
 from kafkalearn.grading.lending import lend, python_path
 from kafkalearn.grading.limits import TOO_MANY_CHECKS, ended_in_words
-from kafkalearn.grading.runner import Ran
+from kafkalearn.grading.runner import Ran, run_papermill
 from kafkalearn.grading.sandboxed_kernel import SandboxedKernel, received
 from kafkalearn.grading.wire import JUDGE_ADDRESS
 
@@ -185,24 +183,21 @@ def _no_settings() -> KernelSpecManager:
 def _killer(session: _Session, exercise: Exercise, kill: Any) -> Iterator[None]:
     """End the kernel when the session says so, at the latest after its total time."""
     seconds = exercise.limits.total_seconds
-    overran = f"the notebook ran longer than {seconds:g} s and was ended in"
-    timer = Timer(seconds, session.end, args=(overran,))
     over = Event()
 
     def wait() -> None:
-        session.stop.wait()
+        if not session.stop.wait(seconds):
+            session.end(f"the notebook ran longer than {seconds:g} s and was ended in")
         if not over.is_set():
             with suppress(RuntimeError, OSError):  # It may just have ended.
                 kill()
 
     waiter = Thread(target=wait, daemon=True)
-    timer.start()
     waiter.start()
     try:
         yield
     finally:
         over.set()
-        timer.cancel()
         session.stop.set()
         waiter.join()
 
@@ -210,19 +205,7 @@ def _killer(session: _Session, exercise: Exercise, kill: Any) -> Iterator[None]:
 def _execute(notebook: NotebookNode, session: _Session, manager: Any, seed: int) -> bool:
     """Run papermill; say whether the kernel died."""
     try:
-        papermill.execute_notebook(
-            notebook,
-            None,
-            {"seed": seed},
-            engine_name="kernel",
-            kernel_name="python3",
-            language="python",
-            progress_bar=False,
-            km=manager,
-            session=session,
-        )
-    except PapermillExecutionError:
-        pass  # The executed notebook holds the failures, cell by cell.
+        run_papermill(notebook, "kernel", seed=seed, km=manager, session=session)
     except DeadKernelError:
         return True
     return False

@@ -35,7 +35,8 @@ def platform_owner(name: str) -> tuple[Owner, str] | None:
 
 def exercise_of(stem: str, exercises: Collection[str]) -> str | None:
     """The exercise that a file's name means: ``41_x``, ``41_x (1)``, ``41_x-2``, ``41_x-Copy1``."""
-    return stem if stem in exercises else next(iter({_parted(stem)[0]} & {*exercises}), None)
+    meant = stem if stem in exercises else _parted(stem)[0]
+    return meant if meant in exercises else None
 
 
 def order(path: tuple[str, ...]) -> tuple[object, ...]:

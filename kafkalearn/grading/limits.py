@@ -8,7 +8,6 @@ from kafkalearn.grading.isolation import Ending
 from kafkalearn.grading.wording import raised_in_words
 
 TOO_MANY_CHECKS = "the notebook asked for more checks than any needs and was ended in"
-CUT_OFF = "silent"  # the process lives, but its sockets are closed
 
 
 def ended_in_words(ending: Ending, limits: Limits) -> str:
@@ -18,7 +17,8 @@ def ended_in_words(ending: Ending, limits: Limits) -> str:
         "memory": f"the notebook used more than {limits.memory_mb} MB of memory and was ended in",
         "cpu": f"the notebook used more than {limits.total_seconds:g} s of processor time "
         "and was ended in",
-        CUT_OFF: "the notebook cut its connection to the judge and was ended in",
+        # The process lives, but its sockets are closed.
+        "silent": "the notebook cut its connection to the judge and was ended in",
     }
     if status == -signal.SIGXCPU:
         why = "cpu"

@@ -99,13 +99,21 @@ def _write_csv(path: Path, grades: Sequence[Grade]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
-        writer.writerows([getattr(grade, column) for column in COLUMNS] for grade in grades)
+        writer.writerows(
+            [in_cell(getattr(grade, column)) for column in COLUMNS] for grade in grades
+        )
+
+
+def in_cell(value: object) -> object:
+    """Give what a spreadsheet shows as it is: text that begins like a formula gets a quote."""
+    formula = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
+    return f"'{value}" if formula else value
 
 
 def _write_parquet(path: Path, grades: Sequence[Grade]) -> None:
     import pyarrow as pa
     from pyarrow import parquet
 
-    schema = pa.schema([(column, COLUMN_TYPES[column]) for column in COLUMNS])
+    schema = pa.schema(list(COLUMN_TYPES.items()))
     rows = [{column: getattr(grade, column) for column in COLUMNS} for grade in grades]
     parquet.write_table(pa.Table.from_pylist(rows, schema=schema), path)

@@ -6,11 +6,13 @@ learner's `sys.exit()` raises nothing at all.
 
 import time
 from collections.abc import Mapping
-from typing import NamedTuple, Protocol
+from contextlib import suppress
+from typing import Any, NamedTuple, Protocol
 
 from nbformat import NotebookNode
 
-from kafkalearn.grading.collect import Submission, SubmissionError
+from kafkalearn.grading.archives import SubmissionError
+from kafkalearn.grading.collect import Submission
 from kafkalearn.grading.exercise import Exercise
 from kafkalearn.grading.grades import FAILED, NOT_REACHED, PASSED, Grade, not_run
 from kafkalearn.grading.isolation import IsolationError
@@ -37,6 +39,24 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """End every process that the engine has."""
+
+
+def run_papermill(notebook: NotebookNode, engine: str, *, seed: int, **handed: Any) -> None:
+    """Let papermill run the cells by one of its engines, ours, which is handed the rest."""
+    import papermill
+    from papermill.exceptions import PapermillExecutionError
+
+    with suppress(PapermillExecutionError):  # The executed notebook holds failures, cell by cell.
+        papermill.execute_notebook(
+            notebook,
+            None,
+            {"seed": seed},
+            engine_name=engine,
+            kernel_name="python3",
+            language="python",
+            progress_bar=False,
+            **handed,
+        )
 
 
 def run(submission: Submission, exercise: Exercise, *, seed: int, engine: Engine) -> list[Grade]:

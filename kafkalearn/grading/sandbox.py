@@ -11,14 +11,16 @@ import signal
 import socket
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from kafkalearn.grading import linux
+from kafkalearn.grading.system_calls import refuse_system_calls
 
 # What the walls are made of, by name, so that a test can leave one out.
 WITHOUT_PRIVILEGES = frozenset({"session", "descriptors", "environment", "limits", "watch"})
-PROTECTIONS = WITHOUT_PRIVILEGES | {"root", "network", "pids", "ipc", "user"}
+PROTECTIONS = WITHOUT_PRIVILEGES | {"root", "network", "pids", "ipc", "user", "calls"}
 SCRATCH = "/scratch"  # behind the walls: the one folder to write to
 LENT = "/lent"
 NEW_ROOT = "/proc"  # a mount point on every Linux, also where `/` is none
@@ -84,7 +86,7 @@ def enter(walls: Walls) -> None:
 def _build_root(walls: Walls) -> None:
     linux.mount("", NEW_ROOT, flags=linux.PRIVATE)
     _tmpfs(NEW_ROOT, "mode=755,size=8m")
-    for name in ("empty", "proc", "tmp", "etc", "dev/shm", SCRATCH[1:]):
+    for name in ("empty", "proc", "tmp", "etc", "dev/shm", "dev/pts", SCRATCH[1:]):
         Path(NEW_ROOT, name).mkdir(parents=True)
     for name, text in _ETC.items():
         Path(NEW_ROOT, "etc", name).write_text(text, encoding="ascii")
@@ -103,6 +105,7 @@ def _build_root(walls: Walls) -> None:
             place.symlink_to(f"{SCRATCH}/{place.name}")
     for name in _DEVICES:
         _show(f"/dev/{name}", f"/dev/{name}")
+    Path(NEW_ROOT, "dev/ptmx").symlink_to("pts/ptmx")
     linux.make_read_only(NEW_ROOT)
     _tmpfs(NEW_ROOT + SCRATCH, "mode=755,size=8m")
 
@@ -139,6 +142,9 @@ def confine(
         os.setsid()
     if walls.has("root"):
         _tmpfs(SCRATCH, f"mode=755,size={limits['disk_mb']}m,nr_inodes={_MOST_INODES}")
+        # A notebook's `!command` wants a terminal; it is a comfort, and no wall.
+        with suppress(OSError):
+            linux.mount("pts", "/dev/pts", kind="devpts", flags=linux.NOSUID, data="ptmxmode=666")
         if walls.has("pids"):
             _own_proc()
     for name in ("work", "tmp", "shm"):
@@ -155,6 +161,8 @@ def confine(
             os.setresgid(user, user, user)
             os.setresuid(user, user, user)
         linux.give_up_privileges()
+    if walls.has("calls"):
+        refuse_system_calls()
     return kept
 
 

@@ -72,13 +72,18 @@ class LoopCases:
         """Lay out the story, what matters of its run in words, and all of it to step through."""
         trace, seq = found.evidence
         begin_ms = min(case.starts.values())
-        told = trace.where(kind=_TOLD)
+        told = [each for each in trace if each.kind in _TOLD or _is_meant(each, seq)]
         news = {each.seq for each in telling(told) if each.kind != "commit" or each.error} | {seq}
         events = [each for each in told if each.time_ms >= begin_ms and each.seq in news]
         text = io.StringIO()
         trace.to_jsonl(text)
         story = Story(found.sentence, text.getvalue(), seq)
         return Shown("\n".join([str(case), "", *_lines(events, seq)]), story=story)
+
+
+def _is_meant(event: Event, seq: int) -> bool:
+    """Whether a poll or a commit's request, which are not told of otherwise, is what went wrong."""
+    return event.seq == seq and (event.kind == "poll" or event.api == "OffsetCommit")
 
 
 def _lines(events: list[Event], seq: int) -> Iterator[str]:
@@ -96,12 +101,12 @@ def _lines(events: list[Event], seq: int) -> Iterator[str]:
         yield "   ..."
 
 
-# What judges ask of a trace.
+# What judges ask of a trace. `analysis.deliveries` counts the same, but names no event to look at.
 
 
 def lost(story: LoopStory, trace: Trace) -> Problem | None:
     """Find a record that the committed offset passed, and that had no effect by the end."""
-    done = {(each.partition, each.offset) for each in trace.where(kind="processed")}
+    done = _done(trace)
     for stored in trace.where(kind="offset_stored", topic=TOPIC):
         for offset in range(stored.offset or 0):
             if (stored.partition, offset) not in done:
@@ -116,7 +121,7 @@ def lost(story: LoopStory, trace: Trace) -> Problem | None:
 
 def unfinished(story: LoopStory, trace: Trace) -> Problem | None:
     """Find a record that was not processed, though there was time."""
-    done = {(each.partition, each.offset) for each in trace.where(kind="processed")}
+    done = _done(trace)
     for partition, count in enumerate(story.records):
         for offset in range(count):
             if (partition, offset) not in done:
@@ -174,6 +179,10 @@ def unclosed(story: LoopStory, trace: Trace) -> Problem | None:
                 len(trace) - 1,
             )
     return None
+
+
+def _done(trace: Trace) -> set[tuple[int | None, int | None]]:
+    return {(each.partition, each.offset) for each in trace.where(kind="processed")}
 
 
 def _after(trace: Trace) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from kafkalearn.grading.collect import SubmissionError, check_size
+from kafkalearn.grading.archives import SubmissionError, check_size
 from kafkalearn.grading.exercise import Exercise
 
 
@@ -66,6 +66,7 @@ def _valid(raw: dict[str, Any]) -> NotebookNode:
         nbformat.validate(notebook)
         # Half a surrogate pair cannot run.
         "".join(cell.source for cell in notebook.cells).encode()
+        # Of the metadata nbformat checks nothing that is ours.
         notebook.metadata.get("kafkalearn", {}).get("exercise")
     except (nbformat.ValidationError, LookupError, TypeError, AttributeError, ValueError) as error:
         what = str(error).strip().splitlines()

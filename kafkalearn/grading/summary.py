@@ -56,6 +56,5 @@ def trouble(grades: Sequence[Grade]) -> list[tuple[str, str, str]]:
     reasons: dict[tuple[str, str], str] = {}
     for grade in grades:
         if grade.status in (NOT_RUN, NOT_REACHED):
-            reason = grade.reason.removeprefix(f"{grade.check}: ")
-            reasons.setdefault((grade.student, grade.exercise), reason)
+            reasons.setdefault((grade.student, grade.exercise), grade.told)
     return [(*key, reason) for key, reason in reasons.items()]

@@ -10,7 +10,8 @@ LONGEST_SENTENCE = 400  # characters of a learner's own message that are repeate
 
 def clean(text: str) -> str:
     """A learner's text on one line, bounded, and fit for any file."""
-    text = " ".join(text.replace("\0", " ").split()).encode("utf-8", "replace").decode()
+    printable = "".join(each if each.isprintable() else " " for each in text)
+    text = " ".join(printable.split()).encode("utf-8", "replace").decode()
     return text if len(text) <= LONGEST_SENTENCE else f"{text[: LONGEST_SENTENCE - 3]}..."
 
 

@@ -15,14 +15,15 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from kafkalearn.grading.collect import Found, Submission, SubmissionError
+from kafkalearn.grading.archives import SubmissionError
+from kafkalearn.grading.collect import Found, Submission
 from kafkalearn.grading.exercise import Exercise, student_seed
 from kafkalearn.grading.grades import NOT_RUN, Grade, not_run
 from kafkalearn.grading.journal import Journal, key
 from kafkalearn.grading.wording import clean
 from kafkalearn.spark.grade import Row, Settings, grade_all, isolation_problems
 from kafkalearn.spark.session import spark_session
-from kafkalearn.spark.shipped import source_digest
+from kafkalearn.spark.shipped import grading_digest
 
 ISOLATED = (
     "Each submission runs in a sandbox: it sees no other submission, no solution and no network, "
@@ -119,7 +120,7 @@ class ClassRun:
         seed = student_seed(
             submission.student, exercise.name, course_seed=self.settings.course_seed
         )
-        how = (seed, self.settings.engine, self.settings.trusted, source_digest())
+        how = (seed, self.settings.engine, self.settings.trusted, grading_digest())
         return key(submission, exercise.files, *how)
 
     def _refused(self, found: Found, reason: str) -> list[Grade]:

@@ -1,6 +1,8 @@
 """Grades a class from a folder or zip into a folder: finds, runs, writes, sums up."""
 
+import csv
 import tempfile
+from collections.abc import Set
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,11 +12,13 @@ from kafkalearn.grading.collect import NoSubmissionsError, find_submissions
 from kafkalearn.grading.exercise import Exercise, ExerciseError, exercise_folders, load_all
 from kafkalearn.grading.grades import NOT_RUN
 from kafkalearn.grading.journal import Journal, JournalBusyError
-from kafkalearn.grading.report import write_report
+from kafkalearn.grading.report import in_cell, write_report
 from kafkalearn.grading.summary import print_summary
 from kafkalearn.spark.class_run import ClassRun, NotIsolatedError
 from kafkalearn.spark.grade import Settings
 from kafkalearn.spark.session import SparkStartError
+
+MOST_NAMES = 5  # in one sentence
 
 
 class GradingError(Exception):
@@ -43,6 +47,7 @@ def grade_class(submissions: Path, out: Path, *, options: Options) -> bool:
     except NoSubmissionsError as error:
         raise GradingError(str(error)) from None
     _check_out(out, submissions)
+    _check_nobody_is_lost(out, {each.student for each in found})
     seed = options.settings.course_seed
     default = " (the default; --course-seed changes it)" if seed == 0 else ""
     console.print(f"Course seed {seed}{default}.", highlight=False)
@@ -95,6 +100,22 @@ def _exercises(folder: Path | None) -> dict[str, Exercise]:
     except (ExerciseError, OSError) as error:
         raise GradingError(str(error)) from None
     raise GradingError(f"no exercises; looked in {', '.join(map(str, looked))}")
+
+
+def _check_nobody_is_lost(out: Path, students: Set[str]) -> None:
+    """The tables are written anew: who is in the old ones only would vanish without a word."""
+    if not (out / "grades.csv").exists():
+        return
+    with (out / "grades.csv").open(encoding="utf-8", newline="") as file:
+        graded = dict.fromkeys(row["student"] for row in csv.DictReader(file) if row["student"])
+    here = {in_cell(student) for student in students}
+    gone = [student for student in graded if student not in here]
+    if gone:
+        more = f" and {len(gone) - MOST_NAMES} more" if len(gone) > MOST_NAMES else ""
+        raise GradingError(
+            f"{out} holds grades of {', '.join(gone[:MOST_NAMES])}{more}, who handed in nothing "
+            "here: name another --out, put all in one folder, or remove its grades.csv"
+        )
 
 
 def _check_out(out: Path, submissions: Path) -> None:

@@ -11,24 +11,33 @@ from pathlib import Path
 
 import kafkalearn
 
-SHIPPED = {".py", ".css", ".js", ".json"}
+SHIPPED = {".py", ".css", ".js", ".json", ".tsv"}
+SHOWS_ONLY = {"cli", "lab_config", "spark", "views"}  # what no grade depends on
+
+
+def _files() -> list[tuple[str, Path]]:
+    root = Path(kafkalearn.__file__).parent
+    paths = sorted(path for path in root.rglob("*") if path.suffix in SHIPPED)
+    return [(path.relative_to(root).as_posix(), path) for path in paths]
 
 
 @cache
 def _content() -> bytes:
-    root = Path(kafkalearn.__file__).parent
     content = BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(path for path in root.rglob("*") if path.suffix in SHIPPED):
-            name = Path("kafkalearn", path.relative_to(root)).as_posix()
-            archive.writestr(zipfile.ZipInfo(name), path.read_bytes())
+        for name, path in _files():
+            archive.writestr(zipfile.ZipInfo(f"kafkalearn/{name}"), path.read_bytes())
     return content.getvalue()
 
 
 @cache
-def source_digest() -> str:
-    """Name this state of the package's source: other source may grade otherwise."""
-    return blake2b(_content(), digest_size=8).hexdigest()
+def grading_digest() -> str:
+    """Name this state of the source that grades depend on: other source may grade otherwise."""
+    digest = blake2b(digest_size=8)
+    for name, path in _files():
+        if name.split("/")[0] not in SHOWS_ONLY:
+            digest.update(name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
 
 
 @cache
@@ -39,6 +48,6 @@ def packed() -> Path:
     """
     folder = Path(tempfile.mkdtemp(prefix="kafkalearn-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    shipped = folder / f"kafkalearn-{source_digest()}.zip"
+    shipped = folder / f"kafkalearn-{blake2b(_content(), digest_size=8).hexdigest()}.zip"
     shipped.write_bytes(_content())
     return shipped

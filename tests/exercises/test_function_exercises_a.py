@@ -1,11 +1,13 @@
-"""The exercises 11, 25, 32 and 37: who passes, who is caught by which check, in what words."""
+"""The exercises 11, 25, 32 and 37: what their judges say, and in what words.
+
+That each check catches what it must is proven in tests/grading/test_kit.py.
+"""
 
 import gc
 from typing import Any
 
 import pytest
 
-from kafkalearn.grading.exercise_rules import breaches
 from kafkalearn.grading.learner import CheckFailedError, asker, check
 from kafkalearn.grading.wire import encode
 from tests.exercises.answers_a import (
@@ -23,32 +25,6 @@ from tests.exercises.answers_a import (
 )
 
 SEEDS = range(20)
-WRONG = [
-    path
-    for name in FUNCTIONS
-    for path in sorted((EXERCISES / name / "wrong").glob("*.ipynb"))
-    if path.stem != "calls_the_package"
-]
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_the_solution_passes_every_check_and_the_starter_none(name):
-    """Under 20 seeds, so that no check is passed or failed by luck."""
-    solution = answer_of(EXERCISES / name / "solution.ipynb")
-    starter = answer_of(EXERCISES / name / "starter.ipynb")
-    for seed in SEEDS:
-        assert passed(name, solution, seed=seed) == [each.name for each in LOADED[name].checks]
-        assert passed(name, starter, seed=seed) == []
-
-
-@pytest.mark.parametrize("path", WRONG, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
-def test_a_wrong_answer_is_caught_by_the_check_that_it_names(path):
-    """Under 20 seeds the named check says no, and its title names it too."""
-    caught_by = book(path)["metadata"]["kafkalearn"]["caught_by"]
-    assert f"caught by {caught_by}\n" in "".join(book(path)["cells"][0]["source"])
-    answer = answer_of(path)
-    for seed in SEEDS:
-        assert not verdict(path.parts[-3], caught_by, answer, seed=seed).passed
 
 
 @pytest.mark.parametrize("name", [name for name in FUNCTIONS if name != "25_rebalance_triggers"])
@@ -63,16 +39,6 @@ def test_the_packages_own_answer_is_not_the_learners(name):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_hidden_inputs_differ_by_seed_and_are_the_same_again(name):
-    """Two students are asked about different cases; the same student always about the same."""
-    judge = LOADED[name].judge
-    for each in LOADED[name].checks:
-        first, again, other = (list(judge.inputs(each.name, seed)) for seed in (1, 1, 2))
-        assert first == again
-        assert first != other
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("answer", [None, "", [], {}, True, 7, 1.5, (1, 2), [None], {"a": None}])
 def test_an_answer_of_another_kind_is_told_what_is_wanted(name, answer):
     """Each check says no in words, and the judge itself never fails."""
@@ -80,12 +46,6 @@ def test_an_answer_of_another_kind_is_told_what_is_wanted(name, answer):
         told = verdict(name, each.name, lambda *_: answer)
         assert not told.passed
         assert "the judge itself failed" not in told.text
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_the_notebooks_keep_the_rules_of_exercises(name):
-    """Starter, solution and wrong answers differ in title and answer only, and all are clean."""
-    assert breaches(LOADED[name], EXERCISES / name) == []
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -169,12 +129,28 @@ def test_32_says_why_it_joins():
     assert sentence == "partitions: update 2: it joins: orders has 2 partitions instead of 1"
 
 
+def test_32_says_which_topic_is_gone_though_another_came():
+    """The smallest exchange that leaves all totals as they were."""
+    lines = said(PATTERN, "counts_all_together", "rejoin")
+    assert lines[0] == "rejoin: update 2: it joins: orders is gone"
+    assert lines[-1] == "2       orders-eu:1  orders-eu, joins  orders-eu, stays  <- differs"
+
+
+def test_37_refuses_generations_that_the_group_has_not_reached():
+    """A group that was read from an old copy may be behind its members."""
+    sentence = said(COMMIT, "refuses_old_ones_only", "with-members")[0]
+    assert sentence.endswith(
+        "with generation 2 to a group that is Stable, in generation 1, is answered "
+        'ILLEGAL_GENERATION, not NONE: "is it its generation?" decides (2, the group\'s is 1)'
+    )
+
+
 def test_37_says_which_check_decides():
     """Kafka's checks down to the one that the answer has in another place."""
     lines = said(COMMIT, "members_before_the_state", "in-a-rebalance")
     assert lines[0].startswith("in-a-rebalance: the commit of c1-")
     assert lines[0].endswith(
-        "with generation 1 to a group that is AwaitingSync, in generation 2, is answered "
+        "with generation 0 to a group that is AwaitingSync, in generation 1, is answered "
         'REBALANCE_IN_PROGRESS, not ILLEGAL_GENERATION: "is it waiting for a sync?" decides '
         "(AwaitingSync)"
     )
@@ -185,17 +161,43 @@ def test_25_shows_the_shortest_story_and_what_came_before():
     """Of a story with several steps the one is left that the answer misreads."""
     lines = said(TRIGGERS, "joins_are_joins", "topics")
     assert lines[0] == (
-        "topics: generation 1: a rebalance begins at 8,011 ms, by subscription_changed, "
+        "topics: generation 1: a rebalance begins at 8,009 ms, by subscription_changed, "
         "not 'member_joined'"
     )
     assert lines[2:5] == [
         "1 member subscribes to orders",
-        "then: subscribe c1",
+        "then: c1 subscribes to mails instead of orders",
         "Before the rebalance of generation 1:",
     ]
     assert lines[10].endswith(
-        "broker-0 is asked by c1 to let it join group billing (JoinGroup, correlation 18)"
+        "broker-0 is asked by c1 to let it join group billing (JoinGroup, correlation 16)"
     )
     assert lines[-1].split() == [
-        *("1", "8,011", "ms", "subscription_changed", "member_joined", "<-", "differs"),
+        *("1", "8,009", "ms", "subscription_changed", "member_joined", "<-", "differs"),
+    ]
+
+
+def test_25_knows_the_good_bye_of_one_who_was_given_up_long_ago():
+    """It comes shortly before another member is removed, and is shown next to that."""
+    lines = said(TRIGGERS, "any_good_bye_will_do", "silence")
+    assert lines[0] == (
+        "silence: generation 2: a rebalance begins at 31,017 ms, by session_timeout, "
+        "not 'member_left'"
+    )
+    assert lines[3:7] == [
+        "then: c2 works for 4 s before it polls again",
+        "then: c2 leaves before its next poll",
+        "then: c2 stands still for 21 s",
+        "then: c3 crashes",
+    ]
+
+
+def test_25_compares_a_member_with_itself():
+    """The other member joined later, with fewer topics: that is no change of a subscription."""
+    lines = said(TRIGGERS, "compares_with_anybody", "topics")
+    assert lines[0].endswith("by partitions_changed, not 'subscription_changed'")
+    assert lines[2:5] == [
+        "2 members subscribe to orders",
+        "then: c1 subscribes to orders and mails",
+        "then: orders gets one more partition",
     ]

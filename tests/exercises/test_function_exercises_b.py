@@ -1,6 +1,10 @@
-"""The exercises 42, 43 and 44, assignors: who passes, who is caught by what, in what words."""
+"""The exercises 42, 43 and 44, assignors: what judges hold to be right, and in what words.
+
+That each check catches what it must is proven in tests/grading/test_kit.py.
+"""
 
 import json
+from contextlib import suppress
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -20,7 +24,6 @@ from tests.assignors.cases import cases, check_balanced, subscriptions
 EXERCISES = Path(__file__).parents[2] / "exercises"
 NAMES = ["42_round_robin_assignor", "43_sticky_assignor", "44_your_own_assignor"]
 ROUND_ROBIN, STICKY, BY_LAG = LOADED = [load(EXERCISES / name) for name in NAMES]
-SEEDS = range(20)
 WRONG = [path for name in NAMES for path in sorted((EXERCISES / name / "wrong").glob("*.ipynb"))]
 BORROWED = [path for path in WRONG if path.stem == "calls_the_package"]
 each_exercise = pytest.mark.parametrize("exercise", LOADED, ids=lambda each: each.name)
@@ -63,32 +66,6 @@ def every_case(exercise, seeds=range(6)):
     )
 
 
-@each_exercise
-def test_the_solution_passes_every_check_and_the_starter_none(exercise):
-    """Under 20 seeds, so that no check is passed or failed by luck."""
-    solution = answers(EXERCISES / exercise.name / "solution.ipynb")
-    starter = answers(EXERCISES / exercise.name / "starter.ipynb")
-    for each in exercise.checks:
-        for seed in SEEDS:
-            assert not says_no(exercise, each.name, solution[each.name], seed)
-            assert says_no(exercise, each.name, starter[each.name], seed)
-
-
-@pytest.mark.parametrize(
-    "path",
-    [path for path in WRONG if path not in BORROWED],
-    ids=lambda path: f"{path.parts[-3][:2]}-{path.stem}",
-)
-def test_a_wrong_answer_is_caught_by_the_check_that_it_names(path):
-    """Under 20 seeds the named check says no, and its title names it too."""
-    exercise = load(path.parents[1])
-    book = json.loads(path.read_text(encoding="utf-8"))
-    caught_by = book["metadata"]["kafkalearn"]["caught_by"]
-    assert f"caught by {caught_by}\n" in "".join(book["cells"][0]["source"])
-    for seed in SEEDS:
-        assert says_no(exercise, caught_by, answers(path)[caught_by], seed)
-
-
 @pytest.mark.parametrize("path", BORROWED, ids=lambda path: path.parts[-3])
 def test_the_packages_own_assignor_is_not_the_learners(path):
     """It would be right, and is told that it is not lent."""
@@ -100,14 +77,11 @@ def test_the_packages_own_assignor_is_not_the_learners(path):
 
 
 @each_exercise
-def test_hidden_inputs_differ_by_seed_and_are_small_first(exercise):
-    """Two students are asked about different groups; the same student always about the same."""
+def test_small_groups_are_asked_about_first(exercise):
+    """So that the first that goes wrong is small."""
     for each in exercise.checks:
-        first, again, other = (list(exercise.judge.inputs(each.name, seed)) for seed in (1, 1, 2))
-        assert first == again
-        assert first != other
-        sizes = [len(members) + len(topics) for topics, members in (first[0], first[-1])]
-        assert sizes == sorted(sizes)
+        first, *_, last = exercise.judge.inputs(each.name, 1)
+        assert sum(map(len, first)) <= sum(map(len, last))
 
 
 @each_exercise
@@ -212,6 +186,30 @@ def test_what_is_owned_may_move_if_that_makes_the_heaviest_lighter():
     assert BY_LAG.judge.problem(case, {"c0": [t0[0], t0[2]], "c1": [t0[1], t0[3]]}) is None
 
 
+OWNED_IS_TRUSTED_UNLESS = {
+    "a move helps": lambda case, owned: BY_LAG.judge._could_move(case, owned),
+    "it is heavy": lambda case, owned: BY_LAG.judge._too_heavy(case, owned),
+    "it is not all": lambda case, owned: assignments.forgotten(BY_LAG.judge._group(case), owned),
+    "it is not valid": lambda case, owned: assignments.malformed(BY_LAG.judge._group(case), owned),
+}
+
+
+@pytest.mark.parametrize("left_out", list(OWNED_IS_TRUSTED_UNLESS))
+def test_what_is_owned_is_looked_at_from_every_side(left_out):
+    """Who keeps it without one of these questions is caught by a fixed case of stays-put."""
+    asked = [ask for name, ask in OWNED_IS_TRUSTED_UNLESS.items() if name != left_out]
+
+    def assign(lags, group):
+        owned = {member: list(group[member].owned_partitions) for member in group}
+        case = lags, group
+        with suppress(IndexError):
+            if any(owned.values()) and not any(ask(case, owned) for ask in asked):
+                return owned
+        return BY_LAG.judge.reference(lags, group)
+
+    assert says_no(BY_LAG, "stays-put", assign, 0)
+
+
 def test_the_smallest_case_of_the_table_that_two_documents_print():
     """The circle that begins anew: two topics of one partition are enough."""
     begins_anew = wrong(ROUND_ROBIN, "circle_begins_anew", "random-groups")
@@ -246,15 +244,15 @@ def test_the_smallest_case_of_a_needless_move():
 def test_the_smallest_case_of_a_stale_claim():
     """The generations of both claims are told."""
     assert said(STICKY, "stale-claims", wrong(STICKY, "believes_the_last", "stale-claims")) == [
-        "stale-claims: t0-0 moved from a to b needlessly: with it back, the answer is balanced too",
+        "stale-claims: 0 partitions stay with their owners; in a balanced answer 1 can",
         "",
-        "Partitions: t0 has 1",
+        "Partitions: t0 has 2",
         "The dict's order of members: a, b",
         "Owned in generation: a in 5, b in 4",
         "",
         "member  subscribes to  owned  one right answer  got",
-        "a       t0             t0-0   t0-0              nothing",
-        "b       t0             t0-0   nothing           t0-0",
+        "a       t0             t0-0   t0-0              t0-1",
+        "b       t0             t0-0   t0-1              t0-0",
     ]
 
 

@@ -76,7 +76,8 @@ TOO_MUCH = {
     "fork bomb": Attack(
         with_cell("import os\nwhile True: os.fork()"),
         NOT_REACHED,
-        "at most 32 processes and threads are allowed",
+        # On a busy machine children end, and make room, before the first process meets the limit.
+        "at most 32 processes and threads are allowed|ran longer than 20 s",
     ),
     "thread bomb": Attack(
         with_cell(
@@ -294,7 +295,7 @@ GARBAGE = {
     "empty": Attack(b"", NOT_RUN, "empty"),
     "nested JSON": Attack(b"[" * 100_000, NOT_RUN, "does not hold JSON"),
 }
-# name -> (a cell, the protection without which it reaches what it looks for)
+# name -> (a cell, the protections without which it reaches what it looks for)
 PROBES = {
     "solutions": (
         "import os\nassert not os.path.exists('FOLDER/solution.ipynb'), 'reached'",
@@ -334,7 +335,12 @@ PROBES = {
     ),
     "shared memory": (
         "import ctypes\nassert ctypes.CDLL(None).shmget(SHARED, 1, 0) == -1, 'reached'",
-        "ipc",
+        "ipc calls",
+    ),
+    "memory that nobody counts": (
+        "import os\ntry: os.memfd_create('x')\nexcept OSError: pass\n"
+        "else: raise AssertionError('reached')",
+        "calls",
     ),
     "other processes": (
         "import os\nothers = [p for p in os.listdir('/proc') if p.isdigit() and int(p) > 99]\n"
@@ -348,7 +354,7 @@ PROBES = {
         "        try: open(f'/proc/{p}/mem', 'rb').close()\n"
         "        except OSError: pass\n"
         "        else: raise AssertionError('reached')",
-        "user",
+        "user pids",
     ),
     "privileges": (
         "import os, ctypes\nlibc = ctypes.CDLL(None)\n"
@@ -370,6 +376,7 @@ PROBES = {
     ),
 }
 HARMLESS = {
+    "uses a shell": with_cell("!echo hello > x\nassert open('x').read() == 'hello\\n'"),
     "kills everybody": with_cell("import os\ntry: os.kill(-1, 9)\nexcept OSError: pass"),
     "leaves a thread": with_cell(
         "import threading\ndef spin():\n    while True: pass\nthreading.Thread(target=spin).start()"

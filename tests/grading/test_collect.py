@@ -6,13 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kafkalearn.grading.collect import (
-    LARGEST_BYTES,
-    MOST_ATTEMPTS,
-    NoSubmissionsError,
-    SubmissionError,
-    find_submissions,
-)
+from kafkalearn.grading.archives import LARGEST_BYTES, SubmissionError
+from kafkalearn.grading.collect import MOST_ATTEMPTS, NoSubmissionsError, find_submissions
 
 EXERCISES = {"41_range_assignor", "42_round_robin"}
 

@@ -9,11 +9,9 @@ from tests.grading.submissions import (
     CHECKS,
     EXERCISE,
     FOLDER,
-    WRONG,
     answer_of,
     asker,
     changed,
-    notebook,
 )
 
 SEEDS = range(20)
@@ -29,30 +27,20 @@ def passed(answer, seed):
     return [name for name, verdict in verdicts(answer, seed).items() if verdict.passed]
 
 
-def test_the_solution_passes_every_check_and_the_starter_none():
-    """Under 20 seeds, so that no check is passed or failed by luck."""
-    solution, starter = answer_of(FOLDER / "solution.ipynb"), answer_of(FOLDER / "starter.ipynb")
-    for seed in SEEDS:
-        assert passed(solution, seed) == CHECKS
-        assert passed(starter, seed) == []
-
-
 def test_a_starter_is_told_that_it_is_not_written_yet():
     """NotImplementedError is no mistake of the learner."""
     said = verdicts(answer_of(FOLDER / "starter.ipynb"))["by-name"].sentence
     assert said == "by-name: not written yet: your answer still raises NotImplementedError"
 
 
-@pytest.mark.parametrize(
-    "path", [p for p in WRONG if p.stem != "calls_the_package"], ids=lambda path: path.stem
-)
-def test_a_wrong_answer_is_caught_by_the_check_that_it_names(path):
-    """Under 20 seeds the named check says no, and its title names it too."""
-    book = notebook(path)
-    caught_by = book["metadata"]["kafkalearn"]["caught_by"]
-    assert caught_by in "".join(book["cells"][0]["source"])
-    for seed in SEEDS:
-        assert caught_by not in passed(answer_of(path), seed)
+def test_small_groups_are_asked_about_first():
+    """So that the first that goes wrong is small, whatever the seed."""
+    for name in CHECKS:
+        sizes = [
+            len(members) + sum(topics.values())
+            for topics, members in EXERCISE.judge.inputs(name, 1)
+        ]
+        assert sizes == sorted(sizes)
 
 
 def test_the_reference_agrees_with_the_package():
@@ -62,16 +50,6 @@ def test_the_reference_agrees_with_the_package():
             for arguments in EXERCISE.judge.inputs(name, seed):
                 kafka = RangeAssignor().assign(*arguments)
                 assert EXERCISE.judge.problem(arguments, kafka) is None
-
-
-def test_hidden_inputs_differ_by_seed_and_are_small_first():
-    """Two students are asked about different groups; the same student always about the same."""
-    for name in CHECKS:
-        first, again, other = (list(EXERCISE.judge.inputs(name, seed)) for seed in (1, 1, 2))
-        assert first == again
-        assert first != other
-        sizes = [len(members) + sum(topics.values()) for topics, members in first]
-        assert sizes == sorted(sizes)
 
 
 @pytest.mark.parametrize(

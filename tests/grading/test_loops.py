@@ -1,8 +1,11 @@
 """The loop exercises, without kernels: who passes, who is caught, and what is said."""
 
+from contextlib import suppress
+
 import pytest
 
-from kafkalearn.errors import CommitFailedError
+from kafkalearn import ConsumerRebalanceListener
+from kafkalearn.errors import CommitFailedError, WakeupError
 from kafkalearn.grading.judge import cases_of, decide
 from kafkalearn.records import OffsetAndMetadata, TopicPartition
 from tests.grading.loops import EXERCISES, FOLDER, WRONG, asker, exercise_of, loop_of, notebook
@@ -79,6 +82,32 @@ SMALLEST = {
         "2 records, those of one poll for each disturbance, may come again",
         "records: 3 in orders-0; c1 starts at 100 ms; process() takes 10 ms; c1 crashes at 153 ms",
     ),
+    "does_not_wait": (
+        "few-repeats: orders-0 offset 2 was processed 2 times, after c1 crashed at 143 ms: at "
+        "most 2 records, those of one poll for each disturbance, may come again",
+        "records: 3 in orders-0; c1 starts at 100 ms; process() takes 10 ms; commit number 1 "
+        "is answered COORDINATOR_LOAD_IN_PROGRESS; c1 crashes at 143 ms",
+    ),
+    "commits_too_early": (
+        "does-not-wait: orders-0 offset 0 was not processed yet when your loop committed it "
+        "at 112 ms: after a crash now, nobody would process it",
+        "records: 1 in orders-0; c1 starts at 100 ms; process() takes 0 ms",
+    ),
+    "commits_too_late": (
+        "does-not-wait: your loop polls again at 112 ms, and has not committed orders-0 "
+        "offset 0, which is processed",
+        "records: 1 in orders-0; c1 starts at 100 ms; process() takes 0 ms",
+    ),
+    "commits_when_idle": (
+        "few-commits: c1 polls again at 132 ms, and has processed 10 records since its last "
+        "commit: one is due after ten",
+        "records: 10 in orders-0; c1 starts at 100 ms; process() takes 2 ms",
+    ),
+    "commits_each_poll": (
+        "few-commits: c1 sends its commit number 1 at 114 ms, and nothing is revoked: one for "
+        "every ten records is allowed, and it has processed 1",
+        "records: 1 in orders-0; c1 starts at 100 ms; process() takes 2 ms",
+    ),
     "retries_in_the_callback": (
         "never-back: the committed offset of orders-0 went back from 3 to 2: after a crash now, "
         "records would come again",
@@ -149,6 +178,90 @@ def test_committing_each_record_by_itself_is_right_too():
         assert finds_nothing(exercise, check.name, loop=loop), check.name
 
 
+def test_one_commit_at_a_time_is_right_though_a_poll_is_skipped():
+    """Who waits for the callback before the next commit hears of it in the poll after."""
+
+    def loop(consumer, process):
+        is_due = is_on_its_way = False
+
+        def on_commit(_, error):
+            nonlocal is_due, is_on_its_way
+            is_on_its_way, is_due = False, is_due or error is not None
+
+        consumer.subscribe(["orders"])
+        with suppress(WakeupError):
+            while True:
+                for record in consumer.poll(20):
+                    process(record)
+                    is_due = True
+                if is_due and not is_on_its_way:
+                    is_due, is_on_its_way = False, True
+                    consumer.commit_async(callback=on_commit)
+        consumer.commit_sync()
+        consumer.close()
+
+    exercise = EXERCISES["36_sync_and_async"]
+    for check in exercise.checks:
+        assert finds_nothing(exercise, check.name, loop=loop, seeds=range(3)), check.name
+
+
+def commits_every_ten(*, after_each_poll=False, anew=False, also_with_two=False):
+    """A loop for exercise 39; also_with_two: it commits each record while it has two partitions."""
+
+    def loop(consumer, process):
+        done, count = {}, 0
+
+        class Handover(ConsumerRebalanceListener):
+            def on_partitions_revoked(self, partitions):
+                nonlocal count
+                consumer.commit_sync(done)
+                done.clear()
+                count = 0 if anew else count
+
+        def commit_what_is_due(*, now):
+            nonlocal count
+            if now and (count >= 10 or (also_with_two and len(done) > 1)):
+                count = max(0, count - 10)
+                consumer.commit_sync(done)
+
+        consumer.subscribe(["orders"], listener=Handover())
+        with suppress(WakeupError):
+            while True:
+                for record in consumer.poll(100):
+                    process(record)
+                    partition = TopicPartition(record.topic, record.partition)
+                    done[partition] = OffsetAndMetadata(record.offset + 1)
+                    count += 1
+                    commit_what_is_due(now=not after_each_poll)
+                commit_what_is_due(now=after_each_poll)
+        consumer.commit_sync(done)
+        consumer.close()
+
+    return loop
+
+
+@pytest.mark.parametrize("anew", [False, True])
+@pytest.mark.parametrize("after_each_poll", [False, True])
+def test_ten_may_be_counted_in_several_ways(after_each_poll, anew):
+    """At the tenth record or when its poll is done; from a handover on, or in all."""
+    loop = commits_every_ten(after_each_poll=after_each_poll, anew=anew)
+    exercise = EXERCISES["39_rebalance_listener"]
+    for check in exercise.checks:
+        assert finds_nothing(exercise, check.name, loop=loop, seeds=range(3)), check.name
+
+
+def test_commits_are_dear_with_several_partitions_too():
+    """Who commits each record while it has two is caught, and by this check alone."""
+    loop = commits_every_ten(also_with_two=True)
+    exercise = EXERCISES["39_rebalance_listener"]
+    found = [
+        check.name
+        for check in exercise.checks
+        if not finds_nothing(exercise, check.name, loop=loop)
+    ]
+    assert found == ["few-commits"]
+
+
 def test_equal_seeds_give_equal_stories():
     """And other seeds give others, in each check that has chance in it."""
     for exercise in EXERCISES.values():
@@ -157,4 +270,4 @@ def test_equal_seeds_give_equal_stories():
                 list(exercise.judge.stories(check.name, seed)) for seed in (1, 1, 2)
             )
             assert first == again
-            assert first != other or check.name == "few-commits"
+            assert first != other

@@ -14,7 +14,7 @@ from kafkalearn.grading import report
 from kafkalearn.grading.exercise import Table
 from kafkalearn.grading.feedback import file_name, page
 from kafkalearn.grading.grades import COLUMNS, NOT_RUN, Grade, not_run
-from kafkalearn.grading.report import write_report
+from kafkalearn.grading.report import in_cell, write_report
 from kafkalearn.grading.summary import print_summary
 from tests.grading.submissions import EXERCISE
 
@@ -205,3 +205,15 @@ def test_what_others_put_beside_the_feedback_stays(tmp_path):
     left = {path.name for path in (tmp_path / "feedback").iterdir()}
     assert left == {"ann.html", "marks.csv", "notes.html", "scans"}
     assert (tmp_path / "feedback" / "scans" / "1.txt").read_text() == "seen"
+
+
+def test_a_name_is_no_formula_in_a_spreadsheet():
+    """What begins like one gets a quote before it; anything else stays."""
+    assert [in_cell(each) for each in ("=1+1", "@x", "-rf", "ann", "王小明", 2.0)] == [
+        "'=1+1",
+        "'@x",
+        "'-rf",
+        "ann",
+        "王小明",
+        2.0,
+    ]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from kafkalearn.grading.collect import LARGEST_BYTES, SubmissionError
+from kafkalearn.grading.archives import LARGEST_BYTES, SubmissionError
 from kafkalearn.grading.submission import prepare
 from tests.grading.submissions import (
     CHECKS,

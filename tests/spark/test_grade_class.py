@@ -204,7 +204,7 @@ def test_what_grades_depend_on_makes_everything_new(
     grade(submissions, "--out", tmp_path / "out")
     options = {"seed": ["--course-seed", 3], "engine": ["--engine", "kernel"]}.get(changes, [])
     if changes == "package":
-        monkeypatch.setattr(class_run, "source_digest", lambda: "another")
+        monkeypatch.setattr(class_run, "grading_digest", lambda: "another")
     resume = [] if changes == "anew" else ["--resume"]
     grade(submissions, "--out", tmp_path / "out", *options, *resume)
     assert spark.asked == [None, "ann", "bob"] * 2
@@ -243,4 +243,16 @@ def test_what_is_shipped_holds_all_that_graders_read():
 
     names = zipfile.ZipFile(shipped.packed()).namelist()
     assert {"kafkalearn/grading/helper.py", "kafkalearn/views/look.css"} <= set(names)
-    assert shipped.source_digest() in shipped.packed().name
+    assert shipped.packed() == shipped.packed()
+
+
+def test_grades_of_students_who_are_not_here_are_not_overwritten(tmp_path, submissions, spark):
+    """Another class, or a part of this one, needs a folder of its own; the message names them."""
+    grade(submissions, "--out", tmp_path / "out")
+    before = (tmp_path / "out" / "grades.csv").read_bytes()
+    hand_in(tmp_path / "others", "zoe", b"1")
+    status, output = grade(tmp_path / "others", "--out", tmp_path / "out", "--resume")
+    assert (status, "holds grades of ann, bob, who handed in nothing here" in output) == (2, True)
+    assert (tmp_path / "out" / "grades.csv").read_bytes() == before
+    (tmp_path / "out" / "grades.csv").unlink()
+    assert grade(tmp_path / "others", "--out", tmp_path / "out", "--resume")[0] == 0

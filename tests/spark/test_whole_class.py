@@ -51,22 +51,6 @@ def test_everybody_gets_the_grade_that_they_must_get(undisturbed):
     assert "feedback/%3C王%3E.html" in pages
 
 
-def test_a_driver_that_is_killed_loses_nothing_that_was_graded(submitted, undisturbed, tmp_path):
-    """Rerun with --resume: only what is new is run, all files are the same, nobody is left."""
-    process = started(submitted, tmp_path)
-    others = psutil.Process(process.pid).children(recursive=True)
-    process.kill()
-    process.communicate()
-    before = journal(tmp_path)
-    assert 0 < len(before) < GRADED
-    assert psutil.wait_procs(others, timeout=60)[1] == []
-    assert not (tmp_path / "grades.csv").exists()
-    grade(submitted, tmp_path, "--resume")
-    after = journal(tmp_path)
-    assert (after[: len(before)], len(set(after)), len(after)) == (before, GRADED, GRADED)
-    assert written(tmp_path) == undisturbed
-
-
 def executors_of(process):
     """The Java processes of Spark's executors on this machine."""
     found = []
@@ -77,18 +61,33 @@ def executors_of(process):
     return found
 
 
-def test_an_executor_that_is_killed_costs_nobody_a_grade(submitted, undisturbed, tmp_path):
-    """On Spark's small cluster, whose executors are processes of their own."""
-    home = spark_home(tmp_path / "spark")
-    process = started(
-        submitted, tmp_path / "out", "--master", "local-cluster[2,1,1024]", SPARK_HOME=home
-    )
+def test_neither_a_killed_driver_nor_a_killed_executor_costs_a_grade(
+    submitted, undisturbed, tmp_path
+):
+    """A run here loses its driver; resumed on Spark's small cluster, it loses an executor too.
+
+    Only what is new is run, all files are the same, nobody is left.
+    """
+    out = tmp_path / "out"
+    process = started(submitted, out)
+    others = psutil.Process(process.pid).children(recursive=True)
+    process.kill()
+    process.communicate()
+    before = journal(out)
+    assert 0 < len(before) < GRADED
+    assert psutil.wait_procs(others, timeout=60)[1] == []
+    assert not (out / "grades.csv").exists()
+
+    small = ["--resume", "--master", "local-cluster[2,1,1024]"]
+    process = started(submitted, out, *small, SPARK_HOME=spark_home(tmp_path / "spark"))
     executors = executors_of(process)
     assert len(executors) == 2
     executors[0].kill()
     _, said = process.communicate()
     assert process.returncode == 1, said
-    assert written(tmp_path / "out") == undisturbed
+    after = journal(out)
+    assert (after[: len(before)], len(set(after)), len(after)) == (before, GRADED, GRADED)
+    assert written(out) == undisturbed
 
 
 @contextmanager

@@ -58,7 +58,8 @@ def grade(folder, out, *options, **environment):
 
 
 def started(folder, out, *options, **environment):
-    """Begin to grade, and come back when the first submissions are done and more are not."""
+    """Begin to grade, and come back when its first submissions are done and more are not."""
+    before = len(journal(out))
     process = subprocess.Popen(
         command(folder, out, *options),
         env=os.environ | {"COLUMNS": "300"} | environment,
@@ -66,7 +67,7 @@ def started(folder, out, *options, **environment):
         text=True,
     )
     patience = time.monotonic() + 400
-    while not journal(out) and process.poll() is None and time.monotonic() < patience:
+    while len(journal(out)) == before and process.poll() is None and time.monotonic() < patience:
         time.sleep(0.02)
     return process
 
