@@ -5,7 +5,8 @@ well, 1 when something that was run or graded failed, 2 when the command cannot 
 """
 
 # The order of imports is the order of commands in the help.
-from kafkalearn.cli import notebooks, trace, exercise, grade, sweep, logs  # noqa: F401, I001
+from kafkalearn.cli import notebooks, trace, exercise, grade  # noqa: F401, I001
+from kafkalearn.cli import sweep, logs, report  # noqa: F401
 from kafkalearn.cli.app import app
 
 __all__ = ["app"]

@@ -55,10 +55,12 @@ def interrupted_by_sigterm() -> Iterator[None]:
 
 
 def _import(files: list[Path], *, out: Path, master: str | None) -> None:
-    from kafkalearn.spark.logs.importing import import_logs, suited
+    from kafkalearn.spark.logs.importing import import_logs, is_small, suited
     from kafkalearn.spark.session import spark_session
 
-    spark = spark_session(master)
+    # Java's best compiler takes longer than the whole of a short import.
+    quick = {"spark_driver_extraJavaOptions": "-XX:TieredStopAtLevel=1"} if is_small(files) else {}
+    spark = spark_session(master, **quick)
     try:
         with suited(spark, files):
             _tell(spark, out, import_logs(spark, files, out=out))

@@ -57,11 +57,12 @@ KINDS: dict[str, Carries] = {
     "revoked": _carries("a member gives partitions up", _MEMBER, "partitions reason lost"),
     "logged": _carries("a client goes on after something that Kafka would log", "", "message"),
     # A coordinator. members: all of them; waiting_join, waiting_sync: those whose answer is held
-    # back; pending: true while a member has an id and must join with it.
+    # back; pending: true while a member has an id and must join with it. assignment: of member to
+    # topic to numbers, where the log of a leader tells.
     "group_state": _carries(
         "a group goes from one state to another",
         "group_id generation",
-        "from to reason members leader protocol waiting_join waiting_sync",
+        "from to reason members leader protocol waiting_join waiting_sync assignment",
     ),
     "member_joined": _carries("a member is new", _MEMBER, "instance_id client_id pending"),
     "member_removed": _carries("a member is dropped", _MEMBER, "reason"),

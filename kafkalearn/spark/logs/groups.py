@@ -56,10 +56,15 @@ def generations(rows: DataFrame) -> DataFrame:
         .where(F.col("at").isNotNull())
     )
     given = F.coalesce(F.transform("shares", lambda each: each["member"]), _nobody())
-    members = F.array_sort(F.array_distinct(F.concat("joined", given, "listed")))
+    led = F.array_compact(F.array("leader"))
+    members = F.array_sort(F.array_distinct(F.concat("joined", given, "listed", led)))
     facts = F.struct("stable", members.alias("members"), "leader", "protocol", "shares")
     made = found.select("group", "generation", F.col("at").alias("place"), facts.alias("facts"))
-    told = made.unionByName(_evidence(rows), allowMissingColumns=True)
+    return _with_evidence(made.unionByName(_evidence(rows), allowMissingColumns=True))
+
+
+def _with_evidence(told: DataFrame) -> DataFrame:
+    """Put to each generation what clients told before it and after the one before."""
     # The next generation is the one that comes of what is told: last, when read backwards.
     backwards = Window.partitionBy("group").orderBy(F.desc("place"), F.col("facts").isNull())
     each = F.struct("vague", "place", "text", "who")

@@ -23,6 +23,8 @@ FOR_FEW_LINES = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.shuffle.partitions": "1",
+    # Without generated code, to look for what was computed already costs more than to compute it.
+    "spark.sql.subexpressionElimination.enabled": "false",
 }
 
 
@@ -54,9 +56,7 @@ def import_logs(spark: SparkSession, files: Sequence[Path], *, out: Path) -> Cou
 @contextmanager
 def suited(spark: SparkSession, files: Sequence[Path]) -> Iterator[None]:
     """Set Spark for these files, until the end: generated code does not pay for few lines."""
-    settings = dict(SETTINGS)
-    if sum(path.stat().st_size for path in files) <= SMALL_BYTES:
-        settings |= FOR_FEW_LINES
+    settings = SETTINGS | (FOR_FEW_LINES if is_small(files) else {})
     before = {key: spark.conf.get(key, None) for key in settings}
     try:
         for key, value in settings.items():
@@ -68,6 +68,11 @@ def suited(spark: SparkSession, files: Sequence[Path]) -> Iterator[None]:
                 spark.conf.unset(key)
             else:
                 spark.conf.set(key, old)
+
+
+def is_small(files: Sequence[Path]) -> bool:
+    """Whether to get ready for the files would take Spark longer than to read them."""
+    return sum(path.stat().st_size for path in files) <= SMALL_BYTES
 
 
 def run_id(files: Sequence[Path]) -> str:

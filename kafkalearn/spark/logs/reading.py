@@ -9,12 +9,13 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kafkalearn.spark.logs.lines import LONGEST, clean
 from kafkalearn.spark.logs.times import has_time, time_of
-from kafkalearn.spark.logs.wording import FIELDS, RDKAFKA, anchors, constant, values
+from kafkalearn.spark.logs.wording import FIELDS, RDKAFKA, anchors, constant, matched, values
 
 CLASSES = ("event", "ignored", "continuation", "unparsed")
 NO_LOG = "no time, and nothing of Kafka's"
 UNKNOWN = "a wording of a coordinator that is not known"
 _JSON = r"\{\s*\".*\}"
+_STEPS = ("whole", "once", "twice", "line", "at", "subject", "parts", "values", "head")
 _MESSAGE = "message msg log MESSAGE @message text body event short_message"
 _TIME = "@timestamp timestamp time ts asctime timeMillis datetime date __REALTIME_TIMESTAMP @t t"
 _LOGGER = "logger_name logger loggerName name logger-name"
@@ -44,14 +45,18 @@ def read(lines: DataFrame) -> DataFrame:
          time_ms, thread, and FIELDS as columns, null where they are absent
     """
     whole = F.when(F.length("text") <= LONGEST, F.col("text"))
-    by_logging = F.regexp_replace(_unpacked(_unpacked(whole)), _BY_LOGGING, "%7|0.0|$1|$2| $3")
+    by_logging = F.regexp_replace("twice", _BY_LOGGING, "%7|0.0|$1|$2| $3")
     # Each step is one select, where a column may use those before it: one plan to analyse.
     found = lines.select(
         "*",
+        whole.alias("whole"),
+        _unpacked(F.col("whole")).alias("once"),
+        _unpacked(F.col("once")).alias("twice"),
         by_logging.alias("line"),
         F.regexp_instr("line", F.lit(anchors())).alias("at"),
         F.when(F.col("at") > 0, F.expr("substring(line, at)")).alias("subject"),
-        values(F.regexp_replace("subject", _LOGGER_AT_END, "")).alias("values"),
+        matched(F.regexp_replace("subject", _LOGGER_AT_END, "")).alias("parts"),
+        values(F.col("parts")).alias("values"),
         *(F.nullif(F.get("values", place), F.lit("")).alias(n) for place, n in enumerate(FIELDS)),
     )
     is_head = F.coalesce(F.col("line").rlike(_TWO_LINES), F.lit(False))
@@ -70,7 +75,7 @@ def read(lines: DataFrame) -> DataFrame:
             F.col("is_kept"), F.coalesce(own, time_of(F.col("head"), F.col("modified_ms")))
         ).alias("time_ms"),
     )
-    return sorted_.drop("values", "subject", "head", "at", "line")
+    return sorted_.drop(*_STEPS)
 
 
 def _unpacked(line: Column) -> Column:

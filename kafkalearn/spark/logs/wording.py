@@ -65,18 +65,22 @@ def table(family: str) -> list[Wording]:
     return found
 
 
-def values(text: Column) -> Column:
-    """Give an array of all FIELDS, '' where one is absent; or null if no wording fits.
+def matched(text: Column) -> Column:
+    """Give an array: which wording fits, then its FIELDS, '' where one is absent; else null.
 
     One pattern for all is one pass over a line. What replaces the line has, before the fields, the
-    text of each wording: all but one are empty, which says what else is implied.
+    text of each wording: all but one are empty, which says the place of that one.
     """
     every, groups = _pattern()
     wholes = _BETWEEN.join(groups[""])
     template = SPLIT.join([wholes, *("".join(groups.get(name, [])) for name in FIELDS)])
     taken = F.regexp_replace(text, f"(?s)^(?:{every})$", template)
+    return F.when(F.contains(taken, F.lit(SPLIT)), F.split(taken, SPLIT, -1))
+
+
+def values(parts: Column) -> Column:
+    """Give an array of all FIELDS out of what `matched` gave, with those that are implied."""
     implied = [SPLIT.join(["", *(each.implied.get(name, "") for name in FIELDS)]) for each in _ALL]
-    parts = F.split(F.when(F.contains(taken, F.lit(SPLIT)), taken), SPLIT, -1)
     which = F.length(parts[0]) - F.length(F.ltrim(parts[0], F.lit(_BETWEEN)))
     constants = F.split(F.get(constant(implied, _BETWEEN), which), SPLIT, -1)
     return F.slice(F.zip_with(parts, constants, _or), 2, len(FIELDS))

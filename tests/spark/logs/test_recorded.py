@@ -129,6 +129,13 @@ def test_one_file_tells_what_its_client_knew(spark, tmp_path, name, group, story
     assert_story(rows, story)
 
 
+def test_a_follower_names_its_leader(spark, tmp_path):
+    """A member that does not lead knows of itself and of the leader, and of no owners."""
+    [row] = story_of(spark, [DATA / "librdkafka_range_B.log"], tmp_path / "out")
+    assert (row.generation, list(map(client, row.members))) == (2, ["A", "B"])
+    assert (client(row.leader), row.assignment) == ("A", None)
+
+
 def test_a_coordinator_alone_tells_its_story(spark, tmp_path):
     """The log of a broker needs no client's."""
     rows = story_of(spark, [DATA / "broker_coordinator_checkout.log"], tmp_path / "out")

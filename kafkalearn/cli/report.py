@@ -1,0 +1,46 @@
+"""``kafkalearn report``: one page on what a sweep or imported logs tell."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kafkalearn.cli.app import app, told_in_a_sentence
+
+
+@app.command()
+def report(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="What `sweep` or `logs` wrote to its --out.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The page. Default: DIR/report.html.")
+    ] = None,
+    master: Annotated[
+        str | None, typer.Option(help="Spark's master. Default: all cores of this machine.")
+    ] = None,
+) -> None:
+    """Write one HTML page: why and how long groups rebalanced, and what would have helped.
+
+    For a sweep: how rebalance time, duplicates and time without an owner differ by its settings.
+    The page needs no network.
+    """
+    from kafkalearn.spark.events import EventsError
+    from kafkalearn.spark.report import gather, session_settings
+    from kafkalearn.spark.session import SparkStartError, spark_session
+    from kafkalearn.trace.jsonl import written_beside
+    from kafkalearn.views.report import page
+
+    target = out or folder / "report.html"
+    with told_in_a_sentence(EventsError, SparkStartError, OSError):
+        settings = session_settings(folder)
+        if target.is_dir() or not target.parent.is_dir():
+            raise EventsError(f"--out {target} cannot be written: a file in a folder is allowed")
+        spark = spark_session(master, **settings)
+        try:
+            told = gather(spark, folder)
+        finally:
+            spark.stop()
+        with written_beside(target) as beside:
+            beside.write_text(page(told), encoding="utf-8")
+        typer.echo(f"The report is in {target}")
