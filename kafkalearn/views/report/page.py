@@ -1,0 +1,112 @@
+"""The page of a report. It decides nothing: what it writes was counted before."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from kafkalearn.views.assets import joined
+from kafkalearn.views.report import words
+from kafkalearn.views.report.group import group_section
+from kafkalearn.views.report.spread import sweep_section
+from kafkalearn.views.report.tables import table
+from kafkalearn.views.stepper import Stepper
+from kafkalearn.views.wording import plural, shown, tag
+
+# The Stepper's windows are pages in frames: what this page may not do, they may not either.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+
+
+def page(data: Mapping[str, Any]) -> str:
+    """Write the whole report as one HTML text. data: what `spark.report.gather` gives."""
+    name = shown(data["name"], 80)
+    parts = [tag("h1", escape(f"Report on {name}")), _about(data)]
+    parts += [group_section(group, place) for place, group in enumerate(data["groups"])]
+    if data["windows"]:
+        parts.append(_windows(data))
+    if data["sweep"]:
+        parts.append(sweep_section(data["sweep"]))
+    if data["unparsed"] is not None:
+        parts.append(_unparsed(data["unparsed"]))
+    style, body = joined("look.css", "report/report.css"), "\n".join(parts)
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(f'Report on {name}')}</title>\n<style>\n{style}\n</style></head>\n"
+        f'<body class="kl kl-report"><main>\n{body}\n</main></body></html>\n'
+    )
+
+
+def _about(data: Mapping[str, Any]) -> str:
+    """Say what the report is about, and where in it each group is."""
+    runs = "; ".join(shown(run, 160) for run in data["runs"]) if data["groups"] else ""
+    parts = [tag("p", escape(runs), class_="kl-quiet")] if runs else []
+    links = [
+        tag("a", escape(shown(group["group_id"], 60)), href=f"#group-{place}")
+        + escape(f": {plural(group['total'], 'generation')}")
+        for place, group in enumerate(data["groups"])
+    ]
+    if len(links) > 1:
+        items = "".join(tag("li", link) for link in links)
+        parts.append(tag("nav", tag("ul", items), aria_label="Groups"))
+    more = data["groups"][0]["groups"] - len(data["groups"]) if data["groups"] else 0
+    if more:
+        note = f"{plural(more, 'group')} that rebalanced less often are not told."
+        parts.append(tag("p", note, class_="kl-note"))
+    if not data["groups"] and not data["sweep"]:
+        parts.append(tag("p", "No event tells of a consumer group.", class_="kl-note"))
+    return "".join(parts)
+
+
+def _windows(data: Mapping[str, Any]) -> str:
+    """Hold the pages to step through; each is loaded when it is opened."""
+    parts = [tag("h2", "Step through it")]
+    count = plural(len(data["windows"]), "window")
+    parts.append(
+        tag(
+            "p",
+            f"{count} of at most {data['windows'][0]['size']} events, around the rebalances that "
+            "took longest. Open one to go through it event by event.",
+        )
+    )
+    parts += [_window(window, place) for place, window in enumerate(data["windows"])]
+    return tag("section", "".join(parts), id="windows")
+
+
+def _window(window: Mapping[str, Any], place: int) -> str:
+    trace, events = window["trace"], window["events"]
+    stretch = trace[events.start : events.stop]
+    first, last = stretch[0], stretch[len(stretch) - 1]
+    when = " to ".join(
+        words.clock(each.time_ms) or words.since(each.time_ms, 0) for each in (first, last)
+    )
+    title = f"Open window {place + 1} in the Stepper"
+    about = f"{when}: {plural(len(stretch), 'event')} ({first.seq:,} to {last.seq:,})"
+    told = Stepper(trace, events=events)._saved()
+    # Within single quotes the page's own double quotes can stay, and it is half as long.
+    source = told.replace("&", "&amp;").replace("'", "&#39;")
+    frame = (
+        f'<iframe id="window-{place}" loading="lazy" title="{escape(f"{title}, {when}")}" '
+        f"srcdoc='{source}'></iframe>"
+    )
+    heading = tag("summary", tag("b", escape(title)) + tag("span", escape(about)))
+    return tag("details", heading + frame, class_="kl-window")
+
+
+def _unparsed(reasons: Sequence[Mapping[str, Any]]) -> str:
+    """Count what of a log could not be read."""
+    lines = sum(row["count"] for row in reasons)
+    parts = [tag("h2", "Lines that were not read")]
+    if not reasons:
+        parts.append(tag("p", "Every line that tells of a consumer or its group was read."))
+    else:
+        parts.append(tag("p", f"{plural(lines, 'line')}, by the reason. All are in unparsed/."))
+        parts.append(table(("reason", "lines", "the first one"), _reasons(reasons), numbers=(1,)))
+    return tag("section", "".join(parts), id="unparsed")
+
+
+def _reasons(reasons: Iterable[Mapping[str, Any]]) -> Iterable[list[str]]:
+    for row in reasons:
+        place = escape(f"{shown(row['file'] or '', 50)}:{row['line_number']}")
+        line = tag("code", escape(shown(row["line"] or "", 160)))
+        yield [escape(row["reason"] or words.NOT_KNOWN), f"{row['count']:,}", f"{place} {line}"]

@@ -1,0 +1,219 @@
+"""What a report is told: a group's story, advice that its numbers support, spread of many runs."""
+
+import json
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+from typer.testing import CliRunner
+
+from kafkalearn import scenarios
+from kafkalearn.cli import app
+from kafkalearn.spark.events import EventsError
+from kafkalearn.spark.report import gather, session_settings
+from kafkalearn.spark.report_advice import advice
+from kafkalearn.spark.report_group import _owners
+from kafkalearn.spark.sweep_part import as_files, run_part
+from kafkalearn.spark.sweep_plan import Sweep
+from kafkalearn.views.report import page
+
+SWEEP = Sweep("consumer_dies", range(2), {"session_timeout_ms": [6000, "x", 9000]})
+QUICKER = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+
+
+def member(node, joined, left=None, reason=None, number=1):
+    """A row of `membership`."""
+    named = {"member_id": f"{node}-{number}", "node": node, "instance_id": None}
+    return named | {"joined_ms": joined, "left_ms": left, "reason": reason}
+
+
+def rebalance(started, cause, member_id=None, **changed):
+    """A row of `rebalances` that took 100 ms."""
+    row = {"started_ms": started, "cause": cause, "member_id": member_id}
+    return row | {"ended_ms": started + 100, "kept": 0, "moved": 0, "unowned_ms": 0} | changed
+
+
+def advised(told=(), *, members=(), failed=()):
+    """Give what happened and the setting of each piece of advice."""
+    others = {"membership": list(members), "failed": list(failed)}
+    return [(each["seen"], each["setting"]) for each in advice(list(told), others=others)]
+
+
+def test_a_silent_member_that_came_back_tells_how_long_it_was_away():
+    """The setting grows by that; one that never came back asks for a shorter session."""
+    told = [rebalance(5000, "session_timeout", "c2-1", unowned_ms=700)]
+    gone = member("c2", 0, 5000, "session timeout")
+    ((seen, setting),) = advised(told, members=[gone, member("c2", 9600, number=2)])
+    assert "joined again 4,600 ms later" in seen
+    assert "no owner for 700 ms" in seen
+    assert setting.startswith("session.timeout.ms larger by more than 4,600 ms")
+    ((seen, setting),) = advised(told, members=[gone, member("c3", 9600)])
+    assert "never joined again" in seen
+    assert setting == "session.timeout.ms smaller"
+
+
+def test_a_member_that_polled_late_needs_what_it_was_late_and_then_away():
+    """Its own reason tells it, where the rebalance was due to another."""
+    told = [rebalance(4000, "member_joined", "B-1", ended_ms=7500)]
+    reason = "leaving: max.poll.interval.ms exceeded by 408 ms"
+    members = [member("A", 0, 7400, reason), member("B", 4000), member("A", 11_992, number=2)]
+    ((seen, setting),) = advised(told, members=members)
+    assert "joined again 4,592 ms later" in seen
+    assert setting.startswith("max.poll.interval.ms larger by more than 5,000 ms")
+
+
+def test_joins_one_by_one_at_the_start_are_one_story():
+    """Not those of a client that was there before, and not those much later."""
+    joins = [rebalance(ms, "member_joined", f"{node}-1") for ms, node in ((0, "a"), (900, "b"))]
+    members = [member("a", 0), member("b", 900), member("a", 1800, number=2)]
+    again = rebalance(1800, "member_joined", "a-2")
+    ((seen, setting),) = advised([*joins, again], members=members)
+    assert "2 rebalances within 900 ms" in seen
+    assert setting == "the broker's group.initial.rebalance.delay.ms more than 900 ms"
+    later = rebalance(60_000, "member_joined", "b-1")
+    assert advised([joins[0], later], members=members) == []
+
+
+def test_restarts_ask_for_static_members_and_given_back_partitions_for_cooperation():
+    """With the longest absence; a static member was one already."""
+    told = [rebalance(1000, "member_left", "a-1", kept=4, moved=2, unowned_ms=90)]
+    members = [member("a", 0, 1000, "a left"), member("a", 3500, number=2)]
+    (static, cooperative) = advised(told, members=members)
+    assert static[1] == "group.instance.id, with session.timeout.ms more than 2,500 ms"
+    assert "4 partitions came back to the consumer that had them, and 2 moved" in cooperative[0]
+    members[0]["instance_id"] = "a"
+    assert len(advised(told, members=members)) == 1
+
+
+def test_commits_that_failed_say_how_many_records_come_again():
+    """As far as an earlier commit tells; another failure is another story."""
+    one = {"outcome": "ILLEGAL_GENERATION", "offset": 30, "committed": 18}
+    ((seen, _),) = advised(failed=[one, one | {"committed": None}])
+    assert "(ILLEGAL_GENERATION): 2; 12 records were to be read again; how many" in seen
+    assert "of 1 of them came again is not known" in seen
+    assert advised(failed=[one | {"outcome": "NOT_COORDINATOR"}]) == []
+
+
+def test_the_owners_of_a_generation_are_those_that_it_gave_partitions():
+    """One that left before the next, too; not who has not heard yet that it lost them."""
+
+    def owned(partition, node, begin, end):
+        times = {"from_ms": begin, "until_ms": end}
+        return {"topic": "t", "partition": partition, "node": node} | times
+
+    rows = [owned(0, "a", 10, 60), owned(1, "b", 10, 40), owned(0, "b", 30, None)]
+    assert _owners(None, rows, nodes={}, during=(12, 29)) == {"a": {"t": [0]}, "b": {"t": [1]}}
+    assert _owners(None, rows, nodes={}, during=(45, 90)) == {"b": {"t": [0]}}
+    told = {"a-1": {"t": [1, 0]}}
+    assert _owners(told, rows, nodes={"a-1": "a"}, during=(0, 9)) == {"a": {"t": [0, 1]}}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Hold the events of a run, as `logs` would, and one line that was not read."""
+    (tmp_path / "events").mkdir()
+    (tmp_path / "unparsed").mkdir()
+    scenarios.consumer_dies().to_parquet(tmp_path / "events" / "part-0.parquet")
+    line = {"line": "?", "file": "a.log", "line_number": 3, "reason": "no time"}
+    unparsed = pyarrow.Table.from_pylist([line])
+    pyarrow.parquet.write_table(unparsed, tmp_path / "unparsed" / "part-0.parquet")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["nowhere", "nowhere/else", "empty", "file", "damaged"])
+def test_a_folder_without_events_is_refused_in_a_sentence(tmp_path, name):
+    """Status 2, before Spark starts, and nothing is written."""
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "damaged").mkdir()
+    for file in ("file", "damaged/part-0.parquet"):
+        (tmp_path / file).write_bytes(b"PAR1")
+    result = CliRunner().invoke(app, ["report", str(tmp_path / name)], env={"COLUMNS": "500"})
+    assert (result.exit_code, result.exception.__class__) == (2, SystemExit), result.output
+    assert result.output.startswith("kafkalearn: ")
+    assert str(tmp_path / name) in result.output
+    assert not list(tmp_path.rglob("*.html"))
+
+
+def test_the_command_writes_the_page_whole_or_not_at_all(folder, monkeypatch):
+    """Into the folder, or where --out says; what was there stays if it fails."""
+    told = {"name": "x", "runs": [], "groups": [], "windows": [], "sweep": None, "unparsed": None}
+
+    class Session:
+        def stop(self):
+            """Stop nothing."""
+
+    monkeypatch.setattr("kafkalearn.spark.session.spark_session", lambda *_, **__: Session())
+    monkeypatch.setattr("kafkalearn.spark.report.gather", lambda *_: told)
+    assert CliRunner().invoke(app, ["report", str(folder)]).exit_code == 0
+    before = (folder / "report.html").read_text()
+    assert before.startswith("<!doctype html>")
+
+    def broken(*_):
+        raise EventsError("column x is no column of events")
+
+    monkeypatch.setattr("kafkalearn.spark.report.gather", broken)
+    failed = CliRunner().invoke(app, ["report", str(folder)])
+    assert (failed.exit_code, "column x" in failed.output) == (2, True)
+    assert (folder / "report.html").read_text() == before
+    nowhere = CliRunner().invoke(app, ["report", str(folder), "--out", str(folder / "no" / "x")])
+    assert (nowhere.exit_code, "cannot be written" in nowhere.output) == (2, True)
+
+
+@pytest.fixture
+def quick(spark):
+    """Let Spark prepare little, as the command does for few events."""
+    kept = {name: spark.conf.get(name) for name in QUICKER}
+    for name, value in QUICKER.items():
+        spark.conf.set(name, value)
+    yield spark
+    for name, value in kept.items():
+        spark.conf.set(name, value)
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_the_story_of_a_run_is_that_of_its_events(quick, folder):
+    """Each generation, who was silent, what that cost; a window for it; lines not read."""
+    assert session_settings(folder)
+    told = gather(quick, folder)
+    (group,) = told["groups"]
+    *_, last = group["rebalances"]
+    assert (last["cause"], last["node"], last["outcome"]) == ("session_timeout", "c2", "stable")
+    assert last["unowned_ms"] > 0
+    assert list(last["owners"]) == ["c1"]
+    assert group["advice"][0]["setting"] == "session.timeout.ms smaller"
+    window = told["windows"][last["window"]]
+    stretch = window["trace"][window["events"].start : window["events"].stop]
+    assert [each for each in stretch if each.time_ms == last["started_ms"]]
+    assert [(row["reason"], row["count"]) for row in told["unparsed"]] == [("no time", 1)]
+    assert told["sweep"] is None
+    assert page(told) == page(told)
+    others = pyarrow.Table.from_pylist([{"seq": 1, "colour": "red"}])
+    pyarrow.parquet.write_table(others, folder / "events" / "part-0.parquet")
+    with pytest.raises(EventsError, match="'colour' is no column of events"):
+        gather(quick, folder)
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_sweep_is_told_by_how_its_runs_are_spread(quick, tmp_path):
+    """By each value as it was asked for, with the failures, and what is missing of it."""
+    files = as_files(run_part(SWEEP, 0, numbers=[0, 1, 2, 4, 5]))
+    for name, content in files.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "part-00000.parquet").write_bytes(content)
+    (tmp_path / "sweep.json").write_text(SWEEP.as_json())
+    told = gather(quick, tmp_path)["sweep"]
+    values = [(each["setting"], each["value"], each["runs"]) for each in told["values"]]
+    assert values[:2] == [("session_timeout_ms", "6000", 2), ("session_timeout_ms", "9000", 2)]
+    assert [json.loads(value) for _, value, _ in values[2:]] == [
+        {"session_timeout_ms": 6000},
+        {"session_timeout_ms": 9000},
+    ]
+    assert (told["wanted"], told["runs"], told["failed"]) == (6, 4, 1)
+    six, nine = (each["unowned_ms"]["marks"][2] for each in told["values"][:2])
+    assert 0 < six < nine
