@@ -7,6 +7,7 @@ import shutil
 import socket
 import tempfile
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -91,17 +92,28 @@ def processes_of(folder):
 
 
 @pytest.fixture(scope="module")
-def graded(request, world):
+def batches(world):
+    """Each engine's batch, graded once, whatever order the tests come in."""
+    return cache(lambda engine: grade_batch(engine, world))
+
+
+@pytest.fixture
+def graded(request, batches):
+    """The batch of one engine."""
+    return batches(request.param)
+
+
+def grade_batch(engine, world):
     """The whole batch through one helper: name -> grades; honest ones among them, and last."""
-    helper = GradingHelper(engine=request.param)
+    helper = GradingHelper(engine=engine)
     result = {}
 
     def hand_in(name, attack, key):
-        exercise = IMPATIENT[request.param] if name in attacks.LOOPS else FIRM
+        exercise = IMPATIENT[engine] if name in attacks.LOOPS else FIRM
         submission = Submission(name, EXERCISE.name, filled(attack.content, world))
         result[key] = helper.grade(submission, exercise, seed=7)
 
-    for number, name in enumerate(names := RUNS[request.param]):
+    for number, name in enumerate(names := RUNS[engine]):
         hand_in(name, ALL[name], name)
         if number % 7 == 0 or name == names[-1]:
             for honest, attack in HONEST.items():
@@ -126,7 +138,6 @@ def assert_graded(grades, attack):
     ("graded", "name"),
     [(engine, name) for engine, names in RUNS.items() for name in names],
     indirect=["graded"],
-    scope="module",  # or every test would have a batch of its own
 )
 def test_an_attack_gets_its_grade(graded, name):
     """No forged pass, and the true cause in every reason."""
