@@ -371,9 +371,11 @@ def test_loops_die_with_their_parent(tmp_path):
     there = tmp_path / "there"
     _wait_until(there.exists)
     child = int(there.read_text())
+    assert _is_running(child)
     parent.kill()
     parent.wait()
     _wait_until(lambda: not _is_running(child))
+    assert not _is_running(child)
 
 
 def _is_running(pid):
