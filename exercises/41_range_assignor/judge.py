@@ -76,23 +76,12 @@ def _by_name(random: Random) -> Iterator[Group]:
         yield {"t0": len(names) + 1, "t1": 1}, all_want(["t0", "t1"], " ".join(names))
 
 
-def _random_groups(random: Random) -> Iterator[Group]:
-    for _ in range(40):
-        topics = [f"t{i}" for i in range(random.randint(1, 4))]
-        members = random.sample([f"c{i}" for i in range(12)], random.randint(1, 8))
-        counts = {topic: random.randint(0, 12) for topic in random.sample(topics, len(topics))}
-        wants = {
-            m: Subscription(random.sample(topics, random.randint(0, len(topics)))) for m in members
-        }
-        yield counts, wants
-
-
 _GROUPS: dict[str, Callable[[Random], Iterator[Group]]] = {
     "seven-over-five": _seven_over_five,
     "topic-by-topic": _topic_by_topic,
     "nobody-forgotten": _nobody_forgotten,
     "by-name": _by_name,
-    "random-groups": _random_groups,
+    "random-groups": assignments.random_groups,
 }
 
 

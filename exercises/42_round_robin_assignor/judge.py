@@ -87,23 +87,12 @@ def _by_name(random: Random) -> Iterator[Group]:
         yield {topic: len(names) + 1 for topic in topics}, all_want(topics, " ".join(names))
 
 
-def _random_groups(random: Random) -> Iterator[Group]:
-    for _ in range(40):
-        topics = [f"t{i}" for i in range(random.randint(1, 4))]
-        members = random.sample([f"c{i}" for i in range(12)], random.randint(1, 8))
-        counts = {topic: random.randint(0, 12) for topic in random.sample(topics, len(topics))}
-        wants = {
-            m: Subscription(random.sample(topics, random.randint(0, len(topics)))) for m in members
-        }
-        yield counts, wants
-
-
 _GROUPS: dict[str, Callable[[Random], Iterator[Group]]] = {
     "seven-over-three": _seven_over_three,
     "one-circle": _one_circle,
     "passed-over": _passed_over,
     "by-name": _by_name,
-    "random-groups": _random_groups,
+    "random-groups": assignments.random_groups,
 }
 
 

@@ -4,7 +4,7 @@ A group is (topic -> number of partitions, member -> Subscription), an assignmen
 member -> list of TopicPartition. Answers come from learners: they may be anything.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
@@ -77,6 +77,18 @@ def owned_before(group: Group) -> Assignment:
     for partition, member in sorted(owners_before(group).items()):
         owned[member].append(partition)
     return owned
+
+
+def random_groups(random: Random) -> Iterator[Group]:
+    """Forty groups: some topics are empty or unwanted, some members want nothing."""
+    for _ in range(40):
+        topics = [f"t{i}" for i in range(random.randint(1, 4))]
+        members = random.sample([f"c{i}" for i in range(12)], random.randint(1, 8))
+        counts = {topic: random.randint(0, 12) for topic in random.sample(topics, len(topics))}
+        wants = {
+            m: Subscription(random.sample(topics, random.randint(0, len(topics)))) for m in members
+        }
+        yield counts, wants
 
 
 def malformed(group: Group, answer: object) -> str | None:
