@@ -16,8 +16,12 @@ class Stepper {
     this.count = this.find("[data-count]");
     this.scrub = this.find("[data-scrub]");
     this.aloud = this.find(".kl-aloud");
-    // A pane that has grown stays as high, so that nothing below it jumps while one steps.
+    // A pane that has grown stays as high, so that nothing below it jumps while one steps. What
+    // was needed while the page was narrower, as Jupyter lays it out at first, does not count.
+    const widths = new Map();
     const stay = ({ target }) => {
+      if (target.offsetWidth > (widths.get(target) ?? 0)) target.style.minHeight = "";
+      widths.set(target, target.offsetWidth);
       if (target.offsetHeight > 0) target.style.minHeight = `${target.offsetHeight}px`;
     };
     const observer = new ResizeObserver((entries) => entries.forEach(stay));

@@ -116,6 +116,22 @@ def test_it_jumps_to_what_matters(opened, joined):
     assert "commit" in page.caption() or "OffsetCommit" in page.caption()
 
 
+def test_what_was_narrow_takes_no_room_when_it_is_wide(opened, joined):
+    """The sentence is as high as before, once a page that was nearly closed is open again."""
+    page = opened(Stepper(joined))
+    page.press("r")
+    resize = "(element, width) => { element.style.width = width; return element }"
+    height = "element => element.querySelector('.kl-caption').offsetHeight"
+    before = page.stepper.evaluate(height)
+    heights = []
+    for width in ("150px", ""):
+        page.stepper.evaluate(resize, width)
+        page.window.wait_for_timeout(200)
+        heights.append(page.stepper.evaluate(height))
+    assert heights[0] > 2 * before
+    assert heights[1] == before
+
+
 def test_it_plays_and_pauses(opened, joined):
     """Space plays and pauses; the speed can be changed; any step pauses."""
     page = opened(Stepper(joined))
