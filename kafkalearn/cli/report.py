@@ -16,6 +16,10 @@ def report(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The page. Default: DIR/report.html.")
     ] = None,
+    at: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TIME", help="A moment to step through: 2026-11-27 22:26:30, +12.5."),
+    ] = None,
     master: Annotated[
         str | None, typer.Option(help="Spark's master. Default: all cores of this machine.")
     ] = None,
@@ -23,7 +27,7 @@ def report(
     """Write one HTML page: why and how long groups rebalanced, and what would have helped.
 
     For a sweep: how rebalance time, duplicates and time without an owner differ by its settings.
-    The page needs no network.
+    The page needs no network. Rebalances can be stepped through in it, and what --at names.
     """
     from kafkalearn.spark.events import EventsError
     from kafkalearn.spark.report import gather, session_settings
@@ -38,7 +42,7 @@ def report(
             raise EventsError(f"--out {target} cannot be written: a file in a folder is allowed")
         spark = spark_session(master, **settings)
         try:
-            told = gather(spark, folder)
+            told = gather(spark, folder, at or ())
         finally:
             spark.stop()
         with written_beside(target) as beside:

@@ -4,7 +4,7 @@ A page is for reading: of many rebalances, partitions or changes it has the firs
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,9 +49,10 @@ def session_settings(folder: Path) -> dict[str, str]:
     return _FOR_FEW if rows < _FEW else {}
 
 
-def gather(spark: "SparkSession", folder: Path) -> Row:
+def gather(spark: "SparkSession", folder: Path, at: Sequence[str] = ()) -> Row:
     """Give all that the report on a folder of `kafkalearn sweep` or `kafkalearn logs` shows.
 
+    at: moments to step through beside rebalances, see `asked_ms`
     out: name, runs, groups (see `group_of`), windows (of traces, to step through), sweep and
          unparsed (None where the folder has no such thing)
     Errors: EventsError if the folder has no events, or they cannot be read.
@@ -60,12 +61,12 @@ def gather(spark: "SparkSession", folder: Path) -> Row:
     from pyspark.errors import PySparkException
 
     try:
-        return _gathered(spark, folder)
+        return _gathered(spark, folder, at)
     except (PySparkException, Py4JJavaError) as error:
         raise EventsError(f"{folder} cannot be read: {first_line(error)}") from None
 
 
-def _gathered(spark: "SparkSession", folder: Path) -> Row:
+def _gathered(spark: "SparkSession", folder: Path, at: Sequence[str]) -> Row:
     found = events(spark, folder)
     runs = [row.run_id for row in found.select("run_id").distinct().limit(MOST_RUNS + 1).collect()]
     plan = _plan(folder)
@@ -74,7 +75,9 @@ def _gathered(spark: "SparkSession", folder: Path) -> Row:
     groups, windows = [], []
     if len(runs) <= MOST_RUNS:
         groups = _groups(found)
-        windows = windows_of(found, groups)
+        windows = windows_of(found, groups, at)
+    elif at:
+        raise EventsError(f"--at is for at most {MOST_RUNS} runs, and there are more in {folder}")
     is_many = bool(plan) or len(runs) > MOST_RUNS
     return {
         "name": folder.resolve().name,

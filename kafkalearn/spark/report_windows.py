@@ -1,15 +1,20 @@
 """Which events of a report can be stepped through: some windows around rebalances."""
 
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from kafkalearn.spark.events import EventsError
 from kafkalearn.trace import Trace
 
 if TYPE_CHECKING:
+    import pandas
     from pyspark.sql import DataFrame
 
-MOST_WINDOWS, WINDOW = 8, 300
+MOST_WINDOWS, WINDOW = 24, 300
 _LEAD = 40  # events of a window before its rebalance
 _BEFORE = 2000  # events before a window, which tell what holds when it begins
+_OF_CLIENTS = ("send", "poll", "client_state", "assigned", "revoked", "commit")
 Row = dict[str, Any]
 
 
@@ -19,26 +24,62 @@ def began_ms(row: Row) -> int:
     return next((ms for ms in times if ms is not None), 0)
 
 
-def windows_of(found: "DataFrame", groups: list[Row]) -> list[Row]:
-    """Choose windows around the rebalances that took longest; each gets its window's number.
+def asked_ms(at: str) -> tuple[int, bool]:
+    """Read a moment: a time in UTC as logs have it, or ``+12.5``: seconds since the first event.
 
-    out: run_id, first (its first seq), size (events at most), trace, events (places in it)
+    out: ms, and whether they are since the first event. Errors: EventsError for anything else.
+    """
+    try:
+        if at.startswith("+"):
+            return round(float(at[1:]) * 1000), True
+        moment = datetime.fromisoformat(at)
+        return round(moment.replace(tzinfo=moment.tzinfo or UTC).timestamp() * 1000), False
+    except (ValueError, OverflowError):
+        allowed = "2026-11-27 22:26:30.703 (UTC), or +12.5 for seconds since the first event"
+        raise EventsError(f"--at {at!r} is no moment: allowed is {allowed}") from None
+
+
+def moments(groups: list[Row], at: Sequence[str]) -> list[tuple[Row, Row]]:
+    """Find the groups of which there are events at each moment; EventsError if none has any."""
+    found = []
+    for each in at:
+        ms, is_since = asked_ms(each)
+        for group in groups:
+            when = group["first_ms"] + ms if is_since else ms
+            if group["first_ms"] <= when <= group["last_ms"]:
+                found.append((group, {"started_ms": when, "at": each}))
+        if not found or found[-1][1]["at"] != each:
+            raise EventsError(f"--at {each}: no group of this folder has events around it")
+    return found
+
+
+def windows_of(found: "DataFrame", groups: list[Row], at: Sequence[str] = ()) -> list[Row]:
+    """Choose windows around rebalances, the longest first; each gets its window's number.
+
+    at: moments that get a window of their own, see `asked_ms`
+    out: run_id, group_id, first (its first seq), size (events at most), trace, events (places in
+         it); a window leaves out what concerns other groups alone
     """
     each = [(group, row) for group in groups for row in group["rebalances"] if row["rebalance"]]
     each.sort(key=lambda pair: began_ms(pair[1]) - (pair[1]["ended_ms"] or began_ms(pair[1])))
-    few = each[: MOST_WINDOWS * 3]
+    few = moments(groups, at) + each[: MOST_WINDOWS * 3]
     windows: list[Row] = []
     for (group, row), seq in zip(few, _seqs(found, few), strict=True):
         begins = range(seq - WINDOW * 3 // 4, seq + 1)
-        same = (each for each in windows if each["run_id"] == group["run_id"])
-        window = next((each for each in same if each["first"] in begins), None)
+        names = {"run_id": group["run_id"], "group_id": group["group_id"]}
+        same = (each for each in windows if names.items() <= each.items())
+        window = next((each for each in same if each["first"] in begins and "at" not in row), None)
         if window is None and len(windows) < MOST_WINDOWS:
-            window = {"run_id": group["run_id"], "first": max(0, seq - _LEAD)}
-            window |= {"size": WINDOW, "of": []}
+            window = names | {
+                "at": row.get("at"),
+                "first": max(0, seq - _LEAD),
+                "size": WINDOW,
+                "of": [],
+            }
             windows.append(window)
         if window is not None:
             window["of"].append(row)
-    windows.sort(key=lambda each: (each["run_id"], each["first"]))
+    windows.sort(key=lambda w: (not w["at"], w["run_id"], w["group_id"], w["first"]))
     for number, window in enumerate(windows):
         for row in window.pop("of"):
             row["window"] = number
@@ -76,7 +117,20 @@ def _cut(found: "DataFrame", windows: list[Row]) -> list[Row]:
     for window in windows:
         first = window["first"]
         is_near = frame["seq"].between(first - _BEFORE, first + WINDOW - 1)
-        trace = Trace.from_pandas(frame[(frame["run_id"] == window["run_id"]) & is_near])
+        stretch = frame[(frame["run_id"] == window["run_id"]) & is_near]
+        trace = Trace.from_pandas(_of_group(stretch, window["group_id"]))
         begin = sum(event.seq < first for event in trace)
         window |= {"trace": trace, "events": range(begin, len(trace))}
     return windows
+
+
+def _of_group(stretch: "pandas.DataFrame", group_id: str) -> "pandas.DataFrame":
+    """Leave out what other groups' coordinators and consumers did."""
+    groups = stretch["group_id"]
+    is_client = stretch["kind"].isin(_OF_CLIENTS) & groups.notna()
+    known = groups[is_client].groupby(stretch["node"]).agg(set)
+    others = [node for node, named in known.items() if group_id not in named]
+    is_other = groups.notna() & (groups != group_id)
+    for column in ("node", "peer"):
+        is_other |= stretch[column].isin(others)
+    return stretch[~is_other]

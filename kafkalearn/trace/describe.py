@@ -9,12 +9,11 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from kafkalearn.trace.event import Event, TraceError
-from kafkalearn.trace.text import one_line, short
+from kafkalearn.trace.text import one_line, short, short_ids
 from kafkalearn.trace.wording import LANGUAGES, Wording
 
 _PART = re.compile(r"\[[^]]*]|[^[]+")
 _FIELD = re.compile(r"{([?]?)(\w+)(?::(\w+))?}")
-_UUID = re.compile(r"\b([0-9a-f]{4})[0-9a-f]{4}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 _LISTED = 6  # of a longer list the first ones are named, and the rest is counted
 _TRANSLATED = {"change", "fault", "message", "mode", "part", "reason"}
 
@@ -46,7 +45,7 @@ def predicate(event: Event, lang: str = "en", *, pair: bool = True) -> str:
     asked = words.requests.get(event.api or "", words.other_request)
     request = _filled(asked + words.pair * pair, known, words)
     sentence = _filled(words.kinds[event.kind], {**known, "request": request}, words)
-    return _UUID.sub(r"\1…", sentence)  # what Kafka ends a member id with
+    return short_ids(sentence)
 
 
 def _present(event: Event) -> dict[str, Any]:

@@ -1,6 +1,12 @@
 """Text that fits into one line, whatever a name holds."""
 
+import re
 import unicodedata
+
+# What brokers end a member id with; some clients leave the dashes out.
+_UUID = re.compile(
+    r"(?<![0-9a-f])([0-9a-f]{4})[0-9a-f]{4}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}(?![0-9a-f])"
+)
 
 
 def one_line(text: str) -> str:
@@ -8,6 +14,11 @@ def one_line(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def short_ids(text: str) -> str:
+    """Cut the long ends of member ids: they only tell members apart."""
+    return _UUID.sub(r"\1…", text)
 
 
 def padded(text: str, width: int) -> str:

@@ -1,7 +1,9 @@
 """What a report is told: a group's story, advice that its numbers support, spread of many runs."""
 
 import json
+import re
 
+import pandas
 import pyarrow
 import pyarrow.parquet
 import pytest
@@ -13,6 +15,7 @@ from kafkalearn.spark.events import EventsError
 from kafkalearn.spark.report import gather, session_settings
 from kafkalearn.spark.report_advice import advice
 from kafkalearn.spark.report_group import _owners
+from kafkalearn.spark.report_windows import _of_group, moments
 from kafkalearn.spark.sweep_part import as_files, run_part
 from kafkalearn.spark.sweep_plan import Sweep
 from kafkalearn.views.report import page
@@ -110,6 +113,39 @@ def test_the_owners_of_a_generation_are_those_that_it_gave_partitions():
     assert _owners(None, rows, nodes={}, during=(45, 90)) == {"b": {"t": [0]}}
     told = {"a-1": {"t": [1, 0]}}
     assert _owners(told, rows, nodes={"a-1": "a"}, during=(0, 9)) == {"a": {"t": [0, 1]}}
+
+
+def test_a_moment_is_asked_for_as_a_report_writes_it():
+    """A time in UTC, or seconds since a group's first event; those groups that last then."""
+    first_ms = 1_795_818_363_703  # 2026-11-27 22:26:03.703
+    spans = [(0, 60_000), (50_000, 90_000), (-9000, -1000)]
+    groups = [{"first_ms": first_ms + a, "last_ms": first_ms + b} for a, b in spans]
+    asked = {
+        "2026-11-27 22:26:58.703": [(0, 55_000), (1, 55_000)],
+        "2026-11-27T22:27:13.703+00:00": [(1, 70_000)],
+        "+39.5": [(0, 39_500), (1, 89_500)],
+    }
+    for at, expected in asked.items():
+        found = moments(groups, [at])
+        places = [(groups.index(each), row["started_ms"] - first_ms) for each, row in found]
+        assert places == expected
+    for at, said in (("soon", "'soon' is no moment"), ("+61", "--at +61: no group")):
+        with pytest.raises(EventsError, match=re.escape(said)):
+            moments(groups, [at])
+
+
+def test_a_window_leaves_out_what_concerns_other_groups_alone():
+    """Their coordinator's events and their consumers'; what brokers do for all stays."""
+    frame = scenarios.consumer_dies().to_pandas()
+    other = frame.replace({"billing": "other", "c1": "x1", "c2": "x2"})
+    others = other[~other["kind"].isin(["append", "fault"])]
+    both = pandas.concat([frame, others], ignore_index=True)
+    is_shared = ~frame["node"].isin(["c1", "c2"]) & frame["group_id"].isna()
+    is_shared &= ~frame["peer"].isin(["c1", "c2"])
+    kept = _of_group(both, "billing")
+    assert set(kept["node"]) == set(frame["node"])
+    shared_twice = is_shared & ~frame["kind"].isin(["append", "fault"])
+    assert len(kept) == len(frame) + shared_twice.sum() < len(both)
 
 
 @pytest.fixture

@@ -160,7 +160,13 @@ def test_text_of_the_data_stays_text(told):
 def test_a_window_is_a_page_of_the_stepper_in_a_frame():
     """It is linked from its rebalance, and is whole in spite of its quotes."""
     trace = consumer_dies()
-    window = {"run_id": trace.run_id, "first_ms": 0, "size": 300, "trace": trace}
+    window = {
+        "run_id": trace.run_id,
+        "group_id": "billing",
+        "size": 300,
+        "trace": trace,
+        "at": None,
+    }
     told = data(
         groups=[group(rebalances=[rebalance(window=0)])], windows=[window | {"events": range(40)}]
     )
@@ -170,7 +176,11 @@ def test_a_window_is_a_page_of_the_stepper_in_a_frame():
     assert frame.rstrip().endswith("</html>")
     assert ("a", "href", "#window-0") in found.attributes
     assert ("iframe", "id", "window-0") in found.attributes
-    assert "40 events (0 to 39)" in found.text
+    assert "group billing, " in found.text
+    assert ": 40 events" in found.text
+    assert "around every rebalance" in found.text
+    told["groups"][0]["rebalances"].append(rebalance())
+    assert "around the rebalances that took longest" in Words(page(told)).text
 
 
 def test_a_sweep_is_told_by_value_in_a_chart_and_in_numbers():

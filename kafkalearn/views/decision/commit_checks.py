@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypedDict
 
 from kafkalearn.profile import PROFILES, KafkaProfile
+from kafkalearn.trace.text import short_ids
 from kafkalearn.views.fold import SYNC_STATES
 from kafkalearn.views.language import Saying
 from kafkalearn.views.wording import shown
 
 _PROFILE = re.compile(r"(?:^| )profile=([\d.]+)((?:\+\w+=\w+)*)(?: |$)")
-_UUID = re.compile(r"([0-9a-f]{4})[0-9a-f]{4}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 _HANDLE, _DO, _STORE = "handle_commit_offsets", "do_commit_offsets", "store_offsets"
 UNKNOWN, TOO_LARGE = "UNKNOWN_TOPIC_OR_PARTITION", "OFFSET_METADATA_TOO_LARGE"
 _NAMES = 3
@@ -222,7 +222,7 @@ def _membership(case: Case, rules: KafkaProfile | None, *, error: str | None) ->
 
 
 def _short(member_id: str) -> str:
-    return shown(_UUID.sub(r"\1…", member_id))
+    return shown(short_ids(member_id))
 
 
 def _told(generation: int | None) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from kafkalearn.trace.text import short_ids
 from kafkalearn.views.drawings.common import COLOURS
 from kafkalearn.views.report import charts, words
 from kafkalearn.views.report.tables import folded, swatch, table
@@ -72,7 +73,7 @@ def _rebalance(row: Row, group: Row) -> list[str]:
         number = row["window"]
         when.append(tag("a", f"step through it ({number + 1})", href=f"#window-{number}"))
     reasons = [each for each in (row["reason"], *row["also"]) if each]
-    said = escape("; ".join(dict.fromkeys(shown(each, 240) for each in reasons)))
+    said = escape("; ".join(dict.fromkeys(shown(short_ids(each), 240) for each in reasons)))
     who = escape(words.named(row["node"], row.get("member_id")))
     why = [tag("b", escape(words.cause(row.get("cause")))) + f": {who}", said]
     outcome = row.get("outcome")
@@ -124,7 +125,7 @@ def _members(row: Row, group: Row) -> Iterable[str]:
         yield "none" if is_empty else words.NOT_KNOWN if count is None else f"{count:,}"
     for member in names[:12]:
         leads = tag("em", " leads") if member == row["leader"] else ""
-        yield escape(shown(group["nodes"].get(member) or member, 40)) + leads
+        yield escape(shown(short_ids(group["nodes"].get(member) or member), 40)) + leads
     if len(names) > 12:
         yield f"and {len(names) - 12:,} more"
 
@@ -133,7 +134,7 @@ def _owners(row: Row, group: Row) -> Iterable[str]:
     if not row["owners"]:
         yield "nobody" if row.get("outcome") == "empty" else words.NOT_KNOWN
     for node, owned in list(row["owners"].items())[:12]:
-        yield escape(f"{shown(node, 30)}: {words.partitions(owned) or 'nothing'}")
+        yield escape(f"{shown(short_ids(node), 30)}: {words.partitions(owned) or 'nothing'}")
 
 
 def _advice(advice: Sequence[Row]) -> str:

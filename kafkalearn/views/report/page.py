@@ -61,14 +61,14 @@ def _about(data: Mapping[str, Any]) -> str:
 def _windows(data: Mapping[str, Any]) -> str:
     """Hold the pages to step through; each is loaded when it is opened."""
     parts = [tag("h2", "Step through it")]
-    count = plural(len(data["windows"]), "window")
-    parts.append(
-        tag(
-            "p",
-            f"{count} of at most {data['windows'][0]['size']} events, around the rebalances that "
-            "took longest. Open one to go through it event by event.",
-        )
-    )
+    told = [row for group in data["groups"] for row in group["rebalances"] if row["rebalance"]]
+    which = "every rebalance"
+    if not all("window" in row for row in told):
+        which = "the rebalances that took longest"
+    count, size = plural(len(data["windows"]), "window"), data["windows"][0]["size"]
+    about = f"{count} of at most {size} events, around {which}. Open one to go through it step by "
+    about += f"step. For another moment: {tag('code', 'kafkalearn report DIR --at TIME')}."
+    parts.append(tag("p", about))
     parts += [_window(window, place) for place, window in enumerate(data["windows"])]
     return tag("section", "".join(parts), id="windows")
 
@@ -80,8 +80,10 @@ def _window(window: Mapping[str, Any], place: int) -> str:
     when = " to ".join(
         words.clock(each.time_ms) or words.since(each.time_ms, 0) for each in (first, last)
     )
-    title = f"Open window {place + 1} in the Stepper"
-    about = f"{when}: {plural(len(stretch), 'event')} ({first.seq:,} to {last.seq:,})"
+    moment = f" at {shown(window['at'], 30)}" if window["at"] else ""
+    title = f"Open window {place + 1}{moment} in the Stepper"
+    group = shown(window["group_id"], 40)
+    about = f"group {group}, {when}: {plural(len(stretch), 'event')}"
     told = Stepper(trace, events=events)._saved()
     # Within single quotes the page's own double quotes can stay, and it is half as long.
     source = told.replace("&", "&amp;").replace("'", "&#39;")

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from kafkalearn.trace.text import short_ids
 from kafkalearn.views.wording import shown
 
 NOT_KNOWN = "not known"
@@ -47,8 +48,8 @@ def cause(name: str | None) -> str:
 def named(node: str | None, member_id: str | None = None) -> str:
     """Name a member: its client, and its id where that tells more."""
     if node is None or node == member_id:
-        return shown(member_id or NOT_KNOWN, 60)
-    return shown(node, 30) + (f" ({shown(member_id, 44)})" if member_id else "")
+        return shown(short_ids(member_id or NOT_KNOWN), 60)
+    return shown(node, 30) + (f" ({shown(short_ids(member_id), 44)})" if member_id else "")
 
 
 def partitions(by_topic: Mapping[str, Iterable[int]]) -> str:
