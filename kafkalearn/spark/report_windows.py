@@ -58,7 +58,7 @@ def windows_of(found: "DataFrame", groups: list[Row], at: Sequence[str] = ()) ->
 
     at: moments that get a window of their own, see `asked_ms`
     out: run_id, group_id, first (its first seq), size (events at most), trace, events (places in
-         it); a window leaves out what concerns other groups alone
+         it), step (where to open it); a window leaves out what concerns other groups alone
     """
     each = [(group, row) for group in groups for row in group["rebalances"] if row["rebalance"]]
     each.sort(key=lambda pair: began_ms(pair[1]) - (pair[1]["ended_ms"] or began_ms(pair[1])))
@@ -74,6 +74,7 @@ def windows_of(found: "DataFrame", groups: list[Row], at: Sequence[str] = ()) ->
                 "at": row.get("at"),
                 "first": max(0, seq - _LEAD),
                 "size": WINDOW,
+                "opens": seq,
                 "of": [],
             }
             windows.append(window)
@@ -120,7 +121,9 @@ def _cut(found: "DataFrame", windows: list[Row]) -> list[Row]:
         stretch = frame[(frame["run_id"] == window["run_id"]) & is_near]
         trace = Trace.from_pandas(_of_group(stretch, window["group_id"]))
         begin = sum(event.seq < first for event in trace)
-        window |= {"trace": trace, "events": range(begin, len(trace))}
+        before = sum(event.seq < window["opens"] for event in trace) - begin
+        step = min(max(0, before), len(trace) - begin - 1)
+        window |= {"trace": trace, "events": range(begin, len(trace)), "step": step}
     return windows
 
 

@@ -2,6 +2,12 @@
 
 const NUMBERS = new Intl.NumberFormat("en");
 
+/* When something was, as wording.moment writes it. */
+function moment(ms) {
+  if (ms > 1e11 && ms < 25e13) return new Date(ms).toISOString().slice(11, 23);
+  return `${NUMBERS.format(ms)} ms`;
+}
+
 /* One pane of one run: which pieces it shows at which event. */
 class Pane {
   constructor(element, changes, strings, events) {

@@ -9,7 +9,7 @@ from kafkalearn.views.drawings import messages as drawn_messages
 from kafkalearn.views.drawings.fork_bar import Forks
 from kafkalearn.views.panes import PANES, Look, frames, lacking
 from kafkalearn.views.story import story, window_of
-from kafkalearn.views.wording import shown
+from kafkalearn.views.wording import moment, shown
 
 
 class Showing:
@@ -90,7 +90,7 @@ class Showing:
     def _told(self, run: int, place: int) -> str:
         trace = self.traces[run]
         event = trace[place]
-        parts = [f"{event.time_ms:,} ms: {captions.caption(event, self._say.lang)}"]
+        parts = [f"{moment(event.time_ms)}: {captions.caption(event, self._say.lang)}"]
         if len(self.traces) > 1:
             parts.insert(0, self.heading().runs[run])
         for name in self._look.panes:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterable, Sequence
+from datetime import UTC, datetime
 from html import escape
 
 from kafkalearn.trace.text import columns, one_line, padded
@@ -17,6 +18,18 @@ def shown(name: str, limit: int = 24) -> str:
         return text
     tail = (limit - 1) // 2
     return f"{text[: limit - 1 - tail]}…{text[-tail:]}"
+
+
+def is_clock(ms: int) -> bool:
+    """Whether a time is of a real log: later than a simulation lasts, in a year of four digits."""
+    return 10**11 < ms < 25 * 10**13
+
+
+def moment(ms: int) -> str:
+    """Write when something was: virtual time in ms, a log's as clocks show it, in UTC."""
+    if is_clock(ms):
+        return f"{datetime.fromtimestamp(ms // 1000, UTC):%H:%M:%S}.{ms % 1000:03}"
+    return f"{ms:,} ms"
 
 
 def plural(count: int, noun: str) -> str:

@@ -132,6 +132,18 @@ def test_what_was_narrow_takes_no_room_when_it_is_wide(opened, joined):
     assert heights[1] == before
 
 
+def test_a_log_has_the_time_of_clocks(opened):
+    """Beside the counter and in the diagram, to the millisecond; a simulation has virtual time."""
+    trace = Trace("logs a.log")
+    for ms in (1_795_818_364_042, 1_795_818_365_000):
+        trace.record("assigned", ms, "c1", group_id="g", detail={"partitions": {"t": [0]}})
+    page = opened(Stepper(trace))
+    assert "· 22:26:04.042" in page.stepper.locator("[data-count]").inner_text()
+    page.press("ArrowRight")
+    assert "· 22:26:05.000" in page.stepper.locator("[data-count]").inner_text()
+    assert "22:26:05.000" in page.stepper.locator('[data-shows="messages"]').text_content()
+
+
 def test_it_plays_and_pauses(opened, joined):
     """Space plays and pauses; the speed can be changed; any step pauses."""
     page = opened(Stepper(joined))

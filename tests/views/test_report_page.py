@@ -163,7 +163,7 @@ def test_a_window_is_a_page_of_the_stepper_in_a_frame():
     window = {
         "run_id": trace.run_id,
         "group_id": "billing",
-        "size": 300,
+        "size": 300, "step": 7,
         "trace": trace,
         "at": None,
     }
@@ -178,6 +178,7 @@ def test_a_window_is_a_page_of_the_stepper_in_a_frame():
     assert ("iframe", "id", "window-0") in found.attributes
     assert "group billing, " in found.text
     assert ": 40 events" in found.text
+    assert '"step":7' in frame
     assert "around every rebalance" in found.text
     told["groups"][0]["rebalances"].append(rebalance())
     assert "around the rebalances that took longest" in Words(page(told)).text

@@ -35,11 +35,6 @@ def until(ms: int) -> str:
     return tag("span", class_="kl-time", data_until=ms)
 
 
-def grouped(number: int) -> str:
-    """Write ``1,234,567``."""
-    return f"{number:,}"
-
-
 def heads(names: Iterable[str], *, numbers: Iterable[str] = ()) -> str:
     """Begin a table: its opening tag and the row of column heads; `numbers` stand to the right."""
     right = set(numbers)

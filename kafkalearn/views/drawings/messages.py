@@ -6,13 +6,13 @@ The browser lays a frame around the present row and a veil over what comes later
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
-from kafkalearn.views.drawings.common import grouped, nothing
+from kafkalearn.views.drawings.common import nothing
 from kafkalearn.views.drawings.message_marks import Layout, arrow, height, note, span, words
 from kafkalearn.views.drawings.sheet import sheet, svg
 from kafkalearn.views.language import Say
 from kafkalearn.views.messages.diagram import Diagram, reaches
 from kafkalearn.views.messages.rows import Row
-from kafkalearn.views.wording import shown, tag
+from kafkalearn.views.wording import moment, shown, tag
 
 WIDTH, HEAD = 530, 36
 _NARROWEST, _CLOSE = 96, 0.6  # from lane to lane: then the diagram grows, and is scrolled
@@ -74,7 +74,7 @@ def picture(diagram: Diagram, place: int, *, caption: str, say: Say) -> str:
 def _layout(diagram: Diagram) -> Layout:
     rows, count = diagram["rows"], len(diagram["lanes"])
     latest = max((row["time_ms"] for row in rows), default=0)
-    left = 18 + round(len(grouped(latest)) * _TIME)
+    left = 18 + round(len(_when(latest)) * _TIME)
     first = left + _BESIDE
     ends = [name in diagram["brokers"] for name in diagram["lanes"]]
     # Messages go between a client and a broker: there is more room than between two clients.
@@ -112,6 +112,10 @@ def _body(diagram: Diagram, layout: Layout, rows: range, say: Say) -> str:
     return "".join(parts)
 
 
+def _when(ms: int) -> str:
+    return moment(ms).removesuffix(" ms")
+
+
 def _times(rows: Sequence[Row], layout: Layout, drawn: range) -> str:
     """Write each time once, where it begins."""
     told, before = [], None
@@ -119,6 +123,6 @@ def _times(rows: Sequence[Row], layout: Layout, drawn: range) -> str:
         time = rows[number]["time_ms"]
         if time != before:
             low = layout.tops[number] + (19 if height(rows[number]) > 21 else 13)
-            told.append(words(grouped(time), (layout.left - 12, low)))
+            told.append(words(_when(time), (layout.left - 12, low)))
         before = time
     return "".join(told)

@@ -4,6 +4,7 @@ from itertools import islice, pairwise
 from typing import Literal, TypedDict
 
 from kafkalearn.trace import Event, Trace
+from kafkalearn.trace.text import short_ids
 from kafkalearn.views.fold import SYNC_STATES, Needs, default_group, fold, text, texts
 from kafkalearn.views.group import members as group_members
 from kafkalearn.views.group.members import JOINED, Member, Members, Row
@@ -191,7 +192,7 @@ class _Group(Members):
             "generation": event.generation,
             "state": text(event, "to"),
             "before": text(event, "from"),
-            "reason": reason,
+            "reason": reason and short_ids(reason),
             "coordinator": event.node,
             "since_ms": event.time_ms,
             "until_ms": self._ends_ms.get(event.seq),

@@ -17,7 +17,7 @@ from kafkalearn.views.messages.lanes import Span, lanes_of
 from kafkalearn.views.messages.notes import Notes
 from kafkalearn.views.messages.phrases import told
 from kafkalearn.views.messages.rows import Row, Rows, pair_of
-from kafkalearn.views.wording import aligned, shown
+from kafkalearn.views.wording import aligned, moment, shown
 
 _COLUMNS = ("group_id", "member_id", "generation", "error")
 _MESSAGES = ("send", "receive", "respond", "response", "dropped")
@@ -88,7 +88,7 @@ def as_text(diagram: Diagram, say: Say) -> str:
             owned = ", ".join(f"{shown(topic, 16)}-{n}" for topic, n in row["partitions"])
             label = [*row["label"], *([owned] if owned else []), *row["aside"]]
             who = names[row["lane"]]
-        lines.append((f"{row['time_ms']:,} ms", who, told(label, say)))
+        lines.append((moment(row["time_ms"]), who, told(label, say)))
     return "\n".join(aligned(lines, right=[0])) or say("nothing")
 
 

@@ -84,7 +84,9 @@ def _window(window: Mapping[str, Any], place: int) -> str:
     title = f"Open window {place + 1}{moment} in the Stepper"
     group = shown(window["group_id"], 40)
     about = f"group {group}, {when}: {plural(len(stretch), 'event')}"
-    told = Stepper(trace, events=events)._saved()
+    stepper = Stepper(trace, events=events)
+    stepper.go_to(window["step"])
+    told = stepper._saved()
     # Within single quotes the page's own double quotes can stay, and it is half as long.
     source = told.replace("&", "&amp;").replace("'", "&#39;")
     frame = (

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from kafkalearn.trace.text import short_ids
-from kafkalearn.views.wording import shown
+from kafkalearn.views.wording import is_clock, moment, shown
 
 NOT_KNOWN = "not known"
 CAUSES = {
@@ -16,7 +16,6 @@ CAUSES = {
     "member_left": "a member left",
     "other": "another reason",
 }
-_EPOCH_MS = 10**11  # later than a simulation lasts, earlier than any log
 
 
 def lasted(ms: int | None) -> str:
@@ -35,9 +34,9 @@ def since(ms: int | None, first_ms: int) -> str:
 
 def clock(ms: int | None) -> str:
     """Write a time of a log in UTC; a simulation's virtual time has none."""
-    if ms is None or not _EPOCH_MS < ms < 25 * 10**13:
+    if ms is None or not is_clock(ms):
         return ""
-    return f"{datetime.fromtimestamp(ms / 1000, UTC):%Y-%m-%d %H:%M:%S}.{ms % 1000:03}"
+    return f"{datetime.fromtimestamp(ms // 1000, UTC):%Y-%m-%d} {moment(ms)}"
 
 
 def cause(name: str | None) -> str:
