@@ -42,7 +42,7 @@ def report(
             raise EventsError(f"--out {target} cannot be written: a file in a folder is allowed")
         spark = spark_session(master, **settings)
         try:
-            told = gather(spark, folder, at or ())
+            told = gather(spark, folder, at=at or ())
         finally:
             spark.stop()
         with written_beside(target) as beside:

@@ -49,7 +49,7 @@ def session_settings(folder: Path) -> dict[str, str]:
     return _FOR_FEW if rows < _FEW else {}
 
 
-def gather(spark: "SparkSession", folder: Path, at: Sequence[str] = ()) -> Row:
+def gather(spark: "SparkSession", folder: Path, *, at: Sequence[str] = ()) -> Row:
     """Give all that the report on a folder of `kafkalearn sweep` or `kafkalearn logs` shows.
 
     at: moments to step through beside rebalances, see `asked_ms`
@@ -61,12 +61,12 @@ def gather(spark: "SparkSession", folder: Path, at: Sequence[str] = ()) -> Row:
     from pyspark.errors import PySparkException
 
     try:
-        return _gathered(spark, folder, at)
+        return _gathered(spark, folder, at=at)
     except (PySparkException, Py4JJavaError) as error:
         raise EventsError(f"{folder} cannot be read: {first_line(error)}") from None
 
 
-def _gathered(spark: "SparkSession", folder: Path, at: Sequence[str]) -> Row:
+def _gathered(spark: "SparkSession", folder: Path, *, at: Sequence[str]) -> Row:
     found = events(spark, folder)
     runs = [row.run_id for row in found.select("run_id").distinct().limit(MOST_RUNS + 1).collect()]
     plan = _plan(folder)
@@ -75,7 +75,7 @@ def _gathered(spark: "SparkSession", folder: Path, at: Sequence[str]) -> Row:
     groups, windows = [], []
     if len(runs) <= MOST_RUNS:
         groups = _groups(found)
-        windows = windows_of(found, groups, at)
+        windows = windows_of(found, groups, at=at)
     elif at:
         raise EventsError(f"--at is for at most {MOST_RUNS} runs, and there are more in {folder}")
     is_many = bool(plan) or len(runs) > MOST_RUNS

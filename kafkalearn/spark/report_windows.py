@@ -53,7 +53,7 @@ def moments(groups: list[Row], at: Sequence[str]) -> list[tuple[Row, Row]]:
     return found
 
 
-def windows_of(found: "DataFrame", groups: list[Row], at: Sequence[str] = ()) -> list[Row]:
+def windows_of(found: "DataFrame", groups: list[Row], *, at: Sequence[str] = ()) -> list[Row]:
     """Choose windows around rebalances, the longest first; each gets its window's number.
 
     at: moments that get a window of their own, see `asked_ms`

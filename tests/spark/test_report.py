@@ -183,12 +183,12 @@ def test_the_command_writes_the_page_whole_or_not_at_all(folder, monkeypatch):
             """Stop nothing."""
 
     monkeypatch.setattr("kafkalearn.spark.session.spark_session", lambda *_, **__: Session())
-    monkeypatch.setattr("kafkalearn.spark.report.gather", lambda *_: told)
+    monkeypatch.setattr("kafkalearn.spark.report.gather", lambda *_, **__: told)
     assert CliRunner().invoke(app, ["report", str(folder)]).exit_code == 0
     before = (folder / "report.html").read_text()
     assert before.startswith("<!doctype html>")
 
-    def broken(*_):
+    def broken(*_, **__):
         raise EventsError("column x is no column of events")
 
     monkeypatch.setattr("kafkalearn.spark.report.gather", broken)
