@@ -69,6 +69,8 @@ class Simulation(World):
         """Give the part of the world outside that is called so, as in ``orders-db``."""
         if name not in self._sinks:
             self._sinks[name] = Sink(name, self._record_processed)
+            if self.trace.records("processed"):
+                self.trace.sinks += (name,)
         return self._sinks[name]
 
     def create_topic(

@@ -2,7 +2,8 @@
 
 Numbers come first, then text, then detail: a run repeats the same text a million times, so it is
 written and read as one piece. Any other order, and any spaces, can be read as well, only slower.
-A trace without events is one line that holds its run_id alone.
+A trace without events is one line that holds its run_id alone. One with sinks that tells of no
+effect begins with a line of its run_id and these.
 """
 
 import json
@@ -10,6 +11,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from operator import itemgetter
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -60,10 +62,19 @@ def written_beside(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def write(
-    target: str | os.PathLike[str] | IO[str], run_id: str, *, seqs: Sequence[int], rows: list[Row]
+    target: str | os.PathLike[str] | IO[str],
+    run_id: str,
+    *,
+    seqs: Sequence[int],
+    rows: list[Row],
+    sinks: Sequence[str] = (),
 ) -> None:
     """Write to a path, or to a text file that is open."""
-    lines = _lines(run_id, seqs, rows) if rows else iter([f'{{"run_id":{_dumps(run_id)}}}\n'])
+    lines = _lines(run_id, seqs, rows)
+    unused = bool(sinks) and not any(row[2] == "processed" for row in rows)
+    if unused or not rows:
+        told = f',"sinks":{_dumps(sinks)}' if unused else ""
+        lines = chain([f'{{"run_id":{_dumps(run_id)}{told}}}\n'], lines)
     if not isinstance(target, str | os.PathLike):
         target.writelines(lines)
         return
@@ -171,10 +182,11 @@ class _Reader:
         self._take_whole(json_object(line), piece)
 
     def _take_whole(self, event: dict[str, Any], piece: str) -> None:
-        refuse_columns(list(event))
-        if len(event) == 1 and isinstance(event.get("run_id"), str):
+        if isinstance(event.get("run_id"), str) and _is_head(event):
             self.rows.name(event["run_id"])
+            self.rows.sinks = tuple(event.get("sinks", ()))
             return
+        refuse_columns(list(event))
         detail = event.pop("detail", None)
         refuse_types((*map(event.get, COLUMNS),))
         texts = self.rows.known(tuple(map(event.get, TEXTS)))
@@ -185,6 +197,12 @@ class _Reader:
         )
         if piece == _piece(texts):
             self._pieces[piece] = texts
+
+
+def _is_head(event: dict[str, Any]) -> bool:
+    sinks = event.get("sinks", [])
+    texts = isinstance(sinks, list) and all(isinstance(each, str) for each in sinks)
+    return texts and event.keys() <= {"run_id", "sinks"}
 
 
 def _is_object(text: str) -> bool:

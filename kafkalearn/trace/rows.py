@@ -13,6 +13,7 @@ class Rows:
 
     def __init__(self) -> None:
         self.run_id: str | None = None
+        self.sinks: tuple[str, ...] = ()
         self.seqs: list[int] = []
         self.rows: list[Row] = []
         self._last = -1

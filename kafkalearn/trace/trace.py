@@ -18,7 +18,7 @@ class Trace(Sequence[Event]):
     """Append-only. A slice, a selection and a trace that was read are traces too, but finished.
 
     kinds, nodes: record these only, and forget all others; `seq` counts what is recorded.
-    left_out: the damaged lines that `from_jsonl` left out; else empty.
+    left_out: the damaged lines of `from_jsonl`. sinks: whose effects it tells of, if any come.
     """
 
     def __init__(
@@ -30,6 +30,7 @@ class Trace(Sequence[Event]):
     ) -> None:
         self.run_id = run_id
         self.left_out: tuple[jsonl.DamagedLine, ...] = ()
+        self.sinks: tuple[str, ...] = ()
         wanted = list(KINDS) if kinds is None else _allowed("kind", kinds)
         self._kinds = {kind: kind if kind in wanted else None for kind in KINDS}
         self._nodes = None if nodes is None else frozenset(_allowed("node", nodes))
@@ -120,9 +121,8 @@ class Trace(Sequence[Event]):
     def where(self, **wanted: object) -> "Trace":
         """Select by columns: ``where(kind="send", node=["c1", "c2"], error=None)``.
 
-        For a column give a value, or a collection of values of which one must hold; None is
-        absent, and detail is a dict. TraceError for what is no column, and for a value that the
-        column never holds.
+        Of a collection of values one must hold; None is absent, and detail is a dict. TraceError
+        for what is no column, and for a value that a column never holds.
         """
         places: Sequence[int] = range(len(self._rows))
         for column, value in wanted.items():
@@ -157,7 +157,7 @@ class Trace(Sequence[Event]):
 
     def _finished(self, rows: list[Row], seqs: list[int]) -> "Trace":
         part = Trace(self.run_id, kinds=())
-        part._rows, part._seqs, part._kinds = rows, seqs, {}
+        part._rows, part._seqs, part._kinds, part.sinks = rows, seqs, {}, self.sinks
         return part
 
     def text(self, lang: str = "en") -> str:
@@ -183,7 +183,7 @@ class Trace(Sequence[Event]):
 
     def to_jsonl(self, target: str | os.PathLike[str] | IO[str]) -> None:
         """Write JSON Lines to a path or an open text file; a path is never left half written."""
-        jsonl.write(target, self.run_id, seqs=self._places(), rows=self._rows)
+        jsonl.write(target, self.run_id, seqs=self._places(), rows=self._rows, sinks=self.sinks)
 
     @staticmethod
     def from_jsonl(
@@ -200,7 +200,7 @@ class Trace(Sequence[Event]):
             raise TraceError(f"damaged is {short(damaged)}: 'refuse' or 'skip' is allowed")
         rows, lines = jsonl.read(source, skip=damaged == "skip")
         trace = _of(rows)
-        trace.left_out = tuple(lines)
+        trace.left_out, trace.sinks = tuple(lines), rows.sinks
         return trace
 
     def to_pandas(self) -> Any:

@@ -72,6 +72,21 @@ def test_a_selection_keeps_its_places():
         read.record("poll", 0, "c1")
 
 
+def test_sinks_without_an_effect_are_kept():
+    """What no event tells stands in a line before them; effects tell of themselves."""
+    trace = Trace("run")
+    trace.sinks = ("orders-db",)
+    trace.record("poll", 1, "c1")
+    text = written(trace)
+    assert text.splitlines()[0] == '{"run_id":"run","sinks":["orders-db"]}'
+    read = Trace.from_jsonl(io.StringIO(text))
+    assert (read, read.sinks, read[:0].sinks) == (trace, ("orders-db",), ("orders-db",))
+    trace.record("processed", 2, "c1", topic="t", partition=0, offset=0)
+    assert "sinks" not in written(trace)
+    with pytest.raises(DamagedTraceError, match="'sinks' is no column"):
+        Trace.from_jsonl(io.StringIO('{"run_id":"run","sinks":[1]}'))
+
+
 def test_a_trace_without_events_keeps_its_name():
     """Its file has one line, with the run_id alone."""
     assert written(Trace("empty")) == '{"run_id":"empty"}\n'

@@ -296,3 +296,26 @@ def test_the_text_is_aligned():
         "t-0  0 processed, 1 returned, 2 unread; committed 0; position 2 (c1). "
         "c1 processed 0, not committed yet: a crash now has 0 processed again"
     )
+
+
+def test_what_is_known_to_be_nothing_is_not_unknown():
+    """A run that has a sink tells what is processed, be it nothing: then what is passed is lost."""
+    for has_sink, told in ((True, "committed past 0–1, which nobody processed"), (False, "all")):
+        sim = Simulation(seed=1)
+        sim.create_topic("t", 1)
+        producer = sim.producer("p1")
+        for value in "ab":
+            producer.send("t", value=value)
+        producer.flush()
+        if has_sink:
+            sim.sink("db")
+        consumer = sim.consumer("c1", group_id="g", auto_offset_reset="earliest")
+        consumer.subscribe(["t"])
+        consumer.poll(5000)
+        consumer.commit_sync()
+        consumer.close()
+        sim.consumer("c2", group_id="g").subscribe(["t"])
+        frame = logs.frames(sim.trace)[-1]
+        assert frame["told"] == has_sink
+        assert (told in sentence(frame["rows"][0], SAY)) == has_sink
+        sim.dispose()

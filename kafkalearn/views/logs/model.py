@@ -51,6 +51,7 @@ def frames(
     """Follow the logs as `group_id` sees them, by default `default_group`."""
     group_id = default_group(trace) if group_id is None else group_id
     known = {kind for kind in _DECISIVE if len(trace.where(kind=kind))}
+    known |= {"processed"} if trace.sinks else set()
     return fold(trace, _Logs(group_id, known), window=window)
 
 
