@@ -319,8 +319,16 @@ def _lines(case: Told, generation: int) -> str:
     before = [
         event for event in case.trace[: _begun(case.trace)[generation].seq] if _is_told(event)
     ]
-    told_lines = [f"  {e.time_ms:,} ms: {describe(e)}" for e in before[-LINES_SHOWN:]]
+    told_lines = [f"  {e.time_ms:,} ms: {_briefly(e)}" for e in before[-LINES_SHOWN:]]
     return "\n".join([f"\nBefore the rebalance of generation {generation}:", *told_lines])
+
+
+def _briefly(event: Event) -> str:
+    """Tell an event by what decides here, without the group's lists and the broker's reasons."""
+    detail = _detail(event)
+    if event.kind in ("group_state", "member_removed"):
+        detail = {name: value for name, value in detail.items() if name in ("from", "to")}
+    return describe(event._replace(detail=detail, correlation_id=None))
 
 
 def _a(value: object) -> str:

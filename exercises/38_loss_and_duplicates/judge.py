@@ -63,10 +63,11 @@ def problem(story: LoopStory, trace: Trace) -> Problem | None:
     crashes = sum((each.detail or {})["fault"] == "crash" for each in trace.where(kind="fault"))
     one_poll = int(story.config["max_poll_records"])
     allowed = one_poll * (crashes + len(story.slow))
+    each = "record that takes too long" if story.slow else "crash"
     because = (
-        f"at most {allowed} records, those of one poll for each disturbance, may come again"
+        f"at most {allowed} may, those of one poll for each {each}"
         if allowed
-        else "nothing went wrong, so nothing may come again"
+        else "nobody crashed, so nothing may come again"
     )
     return (
         lost(story, trace)

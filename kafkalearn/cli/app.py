@@ -14,9 +14,12 @@ app = typer.Typer(
 
 @contextmanager
 def told_in_a_sentence(*errors: type[Exception]) -> Iterator[None]:
-    """End the command with the error's own sentence and status 2 instead of a traceback."""
+    """End the command with the error's own sentence instead of a traceback.
+
+    The exit status is the error's `status`, by default 2.
+    """
     try:
         yield
     except errors as error:
         typer.echo(f"kafkalearn: {error}", err=True)
-        raise typer.Exit(2) from error
+        raise typer.Exit(getattr(error, "status", 2)) from error

@@ -10,7 +10,10 @@ from kafkalearn.cli.app import app, told_in_a_sentence
 exercise_app = typer.Typer(no_args_is_help=True, help="Exercises: prove, hand out, begin anew.")
 app.add_typer(exercise_app, name="exercise")
 
-Names = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Default: all.")]
+Names = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[NAME]...", help="As in 41_range_assignor, or 41. Default: all."),
+]
 
 
 @exercise_app.command("list")
@@ -82,7 +85,7 @@ def release(
 
 
 @exercise_app.command()
-def reset(name: Annotated[str, typer.Argument(help="As in 41_range_assignor.")]) -> None:
+def reset(name: Annotated[str, typer.Argument(help="As in 41_range_assignor, or 41.")]) -> None:
     """Begin an exercise anew from its starter; what was there is kept beside it."""
     from kafkalearn.grading.exercise import ExerciseError
     from kafkalearn.grading.kit import find_folders

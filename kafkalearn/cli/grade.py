@@ -61,8 +61,9 @@ def grade(
     """Grade what a class handed in, on Spark, and say to each learner why.
 
     Exit status: 0, everything was graded, whether its checks passed or not.
-    1, some submissions could not be read or run; their rows say why.
-    2, nothing was graded or written; the message says why.
+    1, some submissions could not be read or run to their end, and their rows say why; or the run
+    broke off, and --resume goes on from there. 130, the same, by Ctrl-C.
+    2, nothing could be begun; the message says why.
     """
     from kafkalearn.spark.grade import Settings
     from kafkalearn.spark.grade_class import GradingError, Options, grade_class

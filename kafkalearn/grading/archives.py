@@ -22,6 +22,13 @@ MOST_MEMBERS = 1000  # of such a zip
 DEEPEST = 2  # a student's zip within a platform's
 LINK = "it is a symbolic link: hand in the notebook itself"
 _BROKEN = (zipfile.BadZipFile, OSError, EOFError, ValueError, NotImplementedError, zlib.error)
+_OF_TOOLS = (
+    *("__MACOSX", ".DS_Store", ".Trashes", ".Spotlight-V100", ".fseventsd", ".ipynb_checkpoints"),
+    *(".virtual_documents", ".ipython", ".jupyter", ".git", ".gitignore", ".gitattributes"),
+    *(".github", ".svn", ".hg", ".venv", ".cache", ".config", ".local", ".vscode", ".idea"),
+    *(".pytest_cache", ".mypy_cache", ".ruff_cache", ".Rproj.user"),
+)
+_COPIES = ("._", ".~", ".#", ".nfs")  # how names of copies begin that systems and editors make
 _UTF_8, _ENCRYPTED = 0x800, 0x1  # flags of a zip's member
 _READABLE = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may grow without bound in one step
 
@@ -52,7 +59,7 @@ class Entry(NamedTuple):
 
 
 def entries(source: Path) -> Iterator[Entry]:
-    """Give everything in a folder or a zip but what is hidden; a refused source has no path."""
+    """Give all in a folder or a zip but what tools put there; a refused source has no path."""
     if source.is_dir():
         yield from _of_folder(source)
     else:
@@ -76,7 +83,7 @@ def _of_folder(root: Path) -> Iterator[Entry]:
         for each in found:
             here = (*at, each.name)
             path = tuple(map(_text, here))
-            if _hidden(each.name):
+            if _is_of_tools(each.name):
                 continue
             if each.is_symlink():
                 yield Entry(path, LINK)
@@ -149,7 +156,7 @@ def _of_zip(
         parts = tuple(part for part in re.split(r"[/\\]", name) if part not in ("", "."))
         if refusal := _refused_path(name, parts):
             yield Entry((*at, name), refusal)
-        elif any(map(_hidden, parts)):
+        elif any(map(_is_of_tools, parts)):
             continue
         elif times[info.filename] > 1:
             yield Entry((*at, *parts), f"the zip holds {times[info.filename]} files of this name")
@@ -223,8 +230,8 @@ def is_zip(name: str) -> bool:
     return name.lower().endswith(".zip")
 
 
-def _hidden(name: str) -> bool:
-    return name.startswith(".") or name == "__MACOSX"
+def _is_of_tools(name: str) -> bool:
+    return name in _OF_TOOLS or name.startswith(_COPIES)
 
 
 def _text(name: str) -> str:

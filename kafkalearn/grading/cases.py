@@ -1,7 +1,8 @@
 """Cases that an answer is asked about, and what was found in one: here, calls of a function."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
 from kafkalearn.grading.exercise import Exercise, Table
@@ -9,16 +10,20 @@ from kafkalearn.grading.smallest import Finding, simpler_arguments
 from kafkalearn.grading.wire import WireError, decode, encode
 from kafkalearn.grading.wording import as_text, clean, raised_in_words
 
-# Hands a message to the learner's side and waits for its one reply.
-Ask = Callable[[dict[str, Any]], dict[str, Any]]
+Message = dict[str, Any]
+Ask = Callable[[Message], Message]  # hands a message to the learner's side and gives its one reply
 
 
 class Story(NamedTuple):
-    """A run for a learner to step through: its trace as JSON Lines, and the event to look at."""
+    """A run for a learner to step through: its trace as JSON Lines, and the event to look at.
+
+    caption: what goes wrong. condition: what happens to the learner's loop in this run.
+    """
 
     caption: str
     jsonl: str
     step: int
+    condition: str = ""
 
 
 class Shown(NamedTuple):
@@ -46,8 +51,8 @@ class Shown(NamedTuple):
 class Cases(Protocol):
     """One kind of exercise: which cases there are, and how an answer fares in one."""
 
-    def cases(self, check: str, seed: int) -> Iterable[Any]:
-        """Give the cases of a check, small ones first; equal seeds give equal cases."""
+    def tried(self, check: str, seed: int) -> Iterator[tuple[Any, Finding | None]]:
+        """Ask about the cases of a check, small ones first; equal seeds give equal cases."""
 
     def find(self, case: Any) -> Finding | None:
         """Ask about a case and say what is wrong; None if nothing is."""
@@ -67,13 +72,32 @@ class FunctionCases:
         self._judge = exercise.judge
         self._ask = ask
 
-    def cases(self, check: str, seed: int) -> Iterable[tuple[Any, ...]]:
-        """Give what judge.py asks in this check."""
-        return self._judge.inputs(check, seed)
+    def tried(self, check: str, seed: int) -> Iterator[tuple[tuple[Any, ...], Finding | None]]:
+        """Ask what judge.py asks in this check: a few cases first, then twice as many at a time.
+
+        Each message costs both sides as much as some cases do; and an answer that is wrong is not
+        asked about many more than show it.
+        """
+        cases, most = iter(self._judge.inputs(check, seed)), 4
+        while group := list(islice(cases, most)):
+            for case, message in zip(group, self._replies(group), strict=True):
+                yield case, self._found(case, message)
+            most *= 2
 
     def find(self, case: tuple[Any, ...]) -> Finding | None:
         """Send the arguments; what came back is judged on this side."""
-        message = self._ask({"question": encode(case)})
+        return self._found(case, self._replies([case])[0])
+
+    def _replies(self, group: Sequence[tuple[Any, ...]]) -> list[Message]:
+        """Ask about a group at once, or, if that has no answer to each, about one after another."""
+        questions = [{"question": encode(case)} for case in group]
+        if len(group) > 1:
+            replies = self._ask({"each": questions}).get("each")
+            if isinstance(replies, list) and len(replies) == len(group):
+                return [each if isinstance(each, dict) else {} for each in replies]
+        return [self._ask(each) for each in questions]
+
+    def _found(self, case: tuple[Any, ...], message: Message) -> Finding | None:
         if "raised" in message:
             raised = str(message["raised"])
             return Finding(raised_in_words(raised, self._exercise), raised.split(":")[0], None)

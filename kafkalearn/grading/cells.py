@@ -4,6 +4,7 @@ In: one JSON object a line, ``{"source": …}``. Out: ``stream``, ``display``, `
 runs and, after each cell, ``done`` with its error if it has one. The reader trusts nothing of it.
 """
 
+import errno
 import json
 import os
 import signal
@@ -118,6 +119,8 @@ def warm_shell() -> InteractiveShell:
     config.HistoryManager.enabled = False
     shell: InteractiveShell = _Shell.instance(config=config)
     shell.run_cell(WARM, store_history=False)  # type: ignore[no-untyped-call]
+    assert shell.display_formatter
+    shell.display_formatter.format(None)  # type: ignore[no-untyped-call]
     return shell
 
 
@@ -129,8 +132,10 @@ def run_cells(shell: InteractiveShell, connection: socket.socket) -> None:
     me = os.getpid()
     for line in connection.makefile("rb"):
         error = _run(shell, json.loads(line)["source"])
-        if os.getpid() != me:
-            os._exit(0)  # A fork of a learner's that did not leave its cell goes no further.
+        if os.getpid() != me:  # A fork of a learner's that did not leave its cell goes no further.
+            if error and error["ename"] == BlockingIOError.__name__:
+                os.kill(me, signal.SIGUSR1)
+            os._exit(0)
         for stream in (sys.stdout, sys.stderr):
             with suppress(Exception):
                 stream.flush()
@@ -141,12 +146,20 @@ def _run(shell: InteractiveShell, source: str) -> dict[str, str] | None:
     """Run a cell; name its error. An interrupt means the cell and nothing else."""
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGUSR1, _no_room)
         result = shell.run_cell(source, store_history=True)  # type: ignore[no-untyped-call]
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    except KeyboardInterrupt as interrupt:
-        return _named(interrupt)
+        signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+    except (KeyboardInterrupt, BlockingIOError) as stopped:
+        return _named(stopped)
     error = result.error_before_exec or result.error_in_exec
     return _named(error) if error else None
+
+
+def _no_room(*_: object) -> None:
+    """Stop where a fork met the limit of processes, and made room by its end."""
+    signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+    raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
 
 def _named(error: BaseException) -> dict[str, str]:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from kafkalearn.grading.exercise import Exercise
 from kafkalearn.grading.feedback import file_name, html_page
-from kafkalearn.grading.grades import FAILED, NOT_REACHED, NOT_RUN, PASSED, Grade
+from kafkalearn.grading.grades import FAILED, NOT_ASKED, NOT_REACHED, NOT_RUN, PASSED, Grade
 from kafkalearn.grading.reasons import grouped
 from kafkalearn.grading.summary import trouble
 from kafkalearn.views.wording import plural, shown, tag
@@ -43,22 +43,30 @@ def _tiles(submitted: Sequence[Submitted], checked: Sequence[Submitted]) -> str:
     passed = sum(all(grade.status == PASSED for grade in rows) for rows in graded)
     tiles = {
         "students": len({rows[0].student for rows in submitted if rows[0].student}),
-        "submissions": len(checked),
-        "passed every check": passed,
-        "failed a check": len(graded) - passed,
-        "not graded": len(submitted) - len(graded),
+        "submissions": len(submitted),
+        "passed all checks": passed,
+        "did not pass all": len(graded) - passed,
+        "were not graded": len(submitted) - len(graded),
     }
     shown_tiles = (f"<div><dt>{name}</dt><dd>{count}</dd></div>" for name, count in tiles.items())
-    return f'<dl class="tiles">{"".join(shown_tiles)}</dl>'
+    return f"""<dl class="tiles">{"".join(shown_tiles)}</dl>
+<p class="soft note">A submission is what one student handed in for one exercise; the last three
+numbers say what became of them. Points and checks are counted in submissions, reasons in
+students.</p>
+"""
 
 
 def _exercise(submitted: Sequence[Submitted], exercise: Exercise) -> str:
     most = sum(check.points for check in exercise.checks)
     mean = sum(grade.points for rows in submitted for grade in rows) / len(submitted)
+    graded = [rows for rows in submitted if rows[0].status != NOT_RUN]
     return f"""<section><header class="line"><h2>{escape(exercise.title)}</h2>
-<span class="points">{mean:.1f} of {most:g} points on average</span></header>
-<div class="beside"><div><h3>Points</h3>{_histogram(submitted, exercise)}</div>
-<div><h3>Checks</h3>{_checks(submitted, exercise)}</div></div>
+<span class="points">{mean:.1f} of {most:g} points on average of
+{plural(len(submitted), "submission")}</span></header>
+<div class="beside"><div><h3>Points of {plural(len(graded), "graded submission")}</h3>
+{_histogram(graded, exercise)}</div>
+<div><h3>Checks of {plural(len(submitted), "submission")}</h3>
+{_checks(submitted, exercise)}</div></div>
 {_reasons(submitted, exercise)}</section>
 """
 
@@ -70,11 +78,7 @@ def _histogram(submitted: Sequence[Submitted], exercise: Exercise) -> str:
     step = gcd(*cents) or 1
     if most // step >= MOST_COLUMNS:
         step = -(-most // 10)
-    totals = [
-        round(100 * sum(grade.points for grade in rows))
-        for rows in submitted
-        if rows[0].status != NOT_RUN
-    ]
+    totals = [round(100 * sum(grade.points for grade in rows)) for rows in submitted]
     counts = Counter(total // step for total in totals)
     between = "+" if any(total % step for total in totals) else ""
     columns = [
@@ -135,25 +139,28 @@ def _stack(counts: Mapping[str, int]) -> str:
 
 
 def _reasons(submitted: Sequence[Submitted], exercise: Exercise) -> str:
-    titles = {check.name: check.title for check in exercise.checks}
-    pairs: dict[str, list[tuple[str, str]]] = {}
-    for grade in (grade for rows in submitted for grade in rows):
-        if grade.status in (FAILED, NOT_REACHED):
-            title = titles[grade.check] if grade.status == FAILED else "The notebook stopped"
-            pairs.setdefault(title, []).append((grade.student, grade.told))
-    groups = [(title, group) for title, said in pairs.items() for group in grouped(said)]
-    groups.sort(key=lambda each: -len(each[1].students))
+    wrong = [g for rows in submitted for g in rows if g.status in (FAILED, NOT_REACHED)]
+    told = [grade for grade in wrong if not grade.told.startswith(NOT_ASKED)]
+    groups = grouped((grade.student, grade.told) for grade in told)
     lines = []
-    for title, group in groups[:MOST_REASONS]:
-        example = f"for example: {group.example}" if group.example != group.pattern else ""
+    for group in groups[:MOST_REASONS]:
+        where = dict.fromkeys(
+            exercise.check(grade.check).title if grade.status == FAILED else "The notebook stopped"
+            for grade in told
+            if grade.told in group.reasons
+        )
+        example = f"for example: {group.reasons[0]}" if len(group.reasons) > 1 else ""
+        said = group.pattern if example else group.reasons[0]
         lines.append(
             f'<li><span class="count">{len(group.students)}</span><div>'
-            f'<p class="soft">{escape(title)}</p><p>{escape(group.pattern)}</p>'
+            f"<p>{escape(said)}</p>"
+            f'<p class="soft">{escape(" · ".join(where))}</p>'
             f'<p class="soft">{escape(example)}</p>{_named(group.students)}</div></li>'
         )
     more = len(groups) - len(lines)
     rest = f'<p class="soft">and {plural(more, "rarer reason")}</p>' if more else ""
-    return f'<h3>Why</h3><ol class="reasons">{"".join(lines)}</ol>{rest}' if lines else ""
+    head = "<h3>Why, and for how many students</h3>"
+    return f'{head}<ol class="reasons">{"".join(lines)}</ol>{rest}' if lines else ""
 
 
 def _named(students: Sequence[str]) -> str:

@@ -72,6 +72,9 @@ def find_submissions(
     """
     if not source.exists():
         raise NoSubmissionsError(f"there is no folder or zip {source}")
+    if source.is_file() and _is_notebook(source.name):
+        place = f"put it into its student's folder, as in submissions/ann/{source.name}"
+        raise NoSubmissionsError(f"{source} is one notebook: {place}, and grade submissions")
     files, loose = _sorted_by_owner(_unwrapped(source))
     numbers: dict[str, set[str]] = defaultdict(set)
     for owner in files:

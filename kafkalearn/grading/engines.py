@@ -24,8 +24,11 @@ class _Refusing:
 
 
 def engine_called(name: str, *, trusted: bool) -> Engine:
-    """Give the engine for this machine, isolated if that can be had at all."""
-    problem = isolation_problem()
+    """Give the engine for this machine, isolated if that can be had at all.
+
+    On Linux one that must isolate refuses when its first server cannot: nobody asks before.
+    """
+    problem = isolation_problem() if trusted or sys.platform != "linux" else None
     if problem and not trusted:
         return _Refusing(problem)
     if sys.platform != "linux":

@@ -78,6 +78,7 @@ class Limits:
     cell_seconds, total_seconds: how long a cell, and a submission with its start, may run.
     output_kb: what its cells may print and show, in all.
     processes: how many processes and threads may be alive at a time.
+    open_files: how many each of them may have open.
     disk_mb: what its files may hold; they are gone when it ends.
     """
 
@@ -86,6 +87,7 @@ class Limits:
     memory_mb: int = 1024
     output_kb: int = 1024
     processes: int = 64
+    open_files: int = 256
     disk_mb: int = 64
 
     @classmethod

@@ -38,6 +38,7 @@ _PAGE = """<!doctype html>
 <p class="soft">{subtitle}</p>
 {body}</main></body></html>
 """
+_NUMBER = re.compile(r"\d+")
 _PARTITION = re.compile(r"\S+-(\d+)")
 
 
@@ -74,7 +75,7 @@ def page(
     """The whole page; the same grades give the same page."""
     sections = [
         _section(list(rows), exercises.get(name), course_seed)
-        for name, rows in groupby(grades, lambda grade: grade.exercise)
+        for name, rows in groupby(shown_once(grades), lambda grade: grade.exercise)
     ]
     return html_page(
         f"Feedback for {shown(student, 80)}",
@@ -119,16 +120,17 @@ def _alone(grade: Grade) -> str:
 
 
 def _article(grade: Grade, exercise: Exercise) -> str:
+    case = _case(json.loads(grade.detail), exercise) if grade.detail else ""
     return f"""<article class="{grade.status}">
 <div class="line"><span class="mark">{MARKS[grade.status]}</span>
 <h3>{escape(exercise.check(grade.check).title)}</h3>
 <span class="points">{grade.points:g} of {grade.max_points:g}</span></div>
-<p>{escape(grade.told)}</p>{_case(json.loads(grade.detail)) if grade.detail else ""}</article>
+<p>{escape(grade.told)}</p>{case}</article>
 """
 
 
 def story_of(grade: Grade) -> dict[str, Any] | None:
-    """What a grade's detail tells as a story: caption, jsonl, step; None if it has none."""
+    """What a grade's detail tells as a story: a `Story` as a dict; None if it has none."""
     detail: dict[str, Any] = json.loads(grade.detail) if grade.detail else {}
     return detail.get("story")
 
@@ -139,15 +141,31 @@ def story_file(story: Mapping[str, Any]) -> str:
     return f"{STORIES}/{blake2b(named.encode(), digest_size=8).hexdigest()}.html"
 
 
-def _case(detail: Mapping[str, Any]) -> str:
+def shown_once(grades: Iterable[Grade]) -> list[Grade]:
+    """Leave out a case that an earlier check showed; of a story, also one with other numbers."""
+    first: dict[tuple[str, str, str], str] = {}
+    kept = []
+    for grade in grades:
+        is_story, words = story_of(grade), _NUMBER.sub("", grade.told)
+        said = (words, "a story") if is_story else (grade.told, grade.detail)
+        check = first.setdefault((grade.exercise, *said), grade.check)
+        is_known = bool(grade.detail) and check != grade.check
+        kept.append(grade._replace(detail=json.dumps({"as_in": check})) if is_known else grade)
+    return kept
+
+
+def _case(detail: Mapping[str, Any], exercise: Exercise) -> str:
     """The case in a table, as a picture and as a story: whatever the judge gave of it."""
+    if check := detail.get("as_in"):
+        title = escape(exercise.check(check).title)
+        return f'<p class="soft">The same happens as under “{title}”.</p>'
     parts = [_table(Table(**detail["table"]))] if "table" in detail else []
     if "picture" in detail:
         # The judge drew it and escaped all text in it; the page's policy allows no script anyway.
         parts.append(f'<div class="picture">{detail["picture"]}</div>')
     if story := detail.get("story"):
         link = tag("a", "Step through what happened", href=story_file(story))
-        parts.append(f'<p class="story">{link} <span>{escape(story["caption"])}</span></p>')
+        parts.append(f'<p class="story">{link}: {escape(story["condition"])}</p>')
     return f'<div class="case">{"".join(parts)}</div>' if parts else ""
 
 

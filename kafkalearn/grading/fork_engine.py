@@ -18,8 +18,8 @@ from kafkalearn.grading.exercise import Exercise
 from kafkalearn.grading.isolation import IsolationError, SandboxedProcess, ServerPool
 from kafkalearn.grading.judge_server import JudgeServer, TooManyChecksError
 from kafkalearn.grading.limits import TOO_MANY_CHECKS, ended_in_words
-from kafkalearn.grading.outputs import Lines, add_output, message_of, new_output
-from kafkalearn.grading.runner import Ran, run_papermill
+from kafkalearn.grading.outputs import Lines, add_output, message_of
+from kafkalearn.grading.runner import Ran, hung, run_papermill
 
 _CHUNK = 2**16
 _MOST_HEARD = 64 * 2**20  # bytes of answers to the judge
@@ -83,8 +83,8 @@ class Conversation:
                 error = message["done"]
                 if isinstance(error, dict):
                     name, value = (str(error.get(key)) for key in ("ename", "evalue"))
-                    output = new_output("error", ename=name, evalue=value, traceback=[value])
-                    cell.outputs.append(output)
+                    output = {"output_type": "error", "ename": name, "evalue": value}
+                    cell.outputs.append(output | {"traceback": [value]})
                 self.executed += 1
                 cell.execution_count = self.executed
                 self.judge.cell = ""
@@ -157,17 +157,14 @@ class ForkEngine(Engine):  # type: ignore[misc]
     ) -> None:
         """Run each code cell; a cell tagged raises-exception may fail."""
         conversation.notebook = nb_man.nb
-        for index, cell in enumerate(nb_man.nb.cells):
+        for cell in nb_man.nb.cells:
             tags = cell.metadata.get("tags", [])
             if cell.cell_type != "code" or not cell.source.strip() or "skip-execution" in tags:
                 continue
-            nb_man.cell_start(cell, index)
             conversation.run(cell)
-            failed = any(output.output_type == "error" for output in cell.outputs)
-            if failed and "raises-exception" not in tags:
-                nb_man.cell_exception(cell, index)
+            failed = any(output["output_type"] == "error" for output in cell.outputs)
+            if (failed and "raises-exception" not in tags) or hung(cell):
                 break
-            nb_man.cell_complete(cell, index)
 
 
 papermill_engines.register("fork", ForkEngine)

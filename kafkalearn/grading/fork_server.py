@@ -5,9 +5,11 @@ of the new process: its cells and its checks. Until that process and all that it
 ended, the server watches how much they use.
 """
 
+import fcntl  # noqa: F401 - what every new process needs is imported once, before it is forked
 import gc
 import json
 import os
+import resource  # noqa: F401
 import select
 import shutil
 import signal

@@ -8,6 +8,7 @@ from kafkalearn.grading.wording import clean
 PASSED = "passed"
 FAILED = "failed"  # the check ran, and the judge did not say yes
 NOT_REACHED = "not_reached"  # the notebook stopped before the check
+NOT_ASKED = "not asked, since"  # how the reason of a check begins, if one before did not end
 NOT_RUN = "not_run"  # the submission could not be read or started, or its runner was lost
 
 

@@ -31,6 +31,9 @@ from kafkalearn.grading.wording import clean
 
 GRACE_SECONDS = 30  # beyond the exercise's own limit, before the judge's process is given up
 TAIL = 300  # characters of its last words that a reason repeats
+# What jsonschema and papermill import if it is there, and no notebook needs: a grammar of addresses
+# that takes seconds, durations, a file system.
+_LEFT_OUT = ("rfc3987_syntax", "isoduration", "pyarrow.fs")
 
 
 class _LostError(Exception):
@@ -154,8 +157,8 @@ def main() -> None:
     # Whatever libraries and kernels print goes to stderr; only the rows reach the real stdout.
     results = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    # jsonschema, if it can, spends seconds on a grammar of addresses that no notebook needs.
-    sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
+    for name in _LEFT_OUT:
+        sys.modules[name] = None  # type: ignore[assignment]
     from kafkalearn.grading.engines import engine_called
     from kafkalearn.grading.runner import run
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
+from glob import glob
 from pathlib import Path
 from random import SystemRandom
 from tempfile import TemporaryDirectory
@@ -27,8 +28,13 @@ WALLS = tuple(
 )
 _ANSWERS = ("kafkalearn", "kafka", "aiokafka")  # packages that have what an exercise asks for
 _SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/usr", "/usr/local")
-_ETC = ("/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives")
+_ETC = ("/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives", *glob("/etc/java*"))
 _PARTS = ("bin", "sbin", "lib", "lib32", "lib64", "libexec", "share", "include", "pyvenv.cfg")
+# By default a Java reserves more than a submission may have.
+_JAVA = (
+    "-Xmx512m -XX:CompressedClassSpaceSize=128m -XX:ReservedCodeCacheSize=64m "
+    "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData"
+)
 _START_SECONDS = 60
 _MOST_SERVERS = 4
 
@@ -108,11 +114,26 @@ class SandboxServer:
         try:
             self.control.send(json.dumps(walls).encode())
             answer = json.loads(self.control.recv(MOST_MESSAGE) or "{}")
+            problem = "" if "ready" in answer else answer.get("problem", "it ended at its start")
         except OSError as error:
-            answer = {"problem": str(error)}
-        if "ready" not in answer:
+            problem = str(error)
+        if not problem and not self._answers():
+            problem = "a process behind the walls could not be started"
+        if problem:
             self.close()
-            raise IsolationError(answer.get("problem", "the fork server ended at its start"))
+            raise IsolationError(f"this machine does not let us isolate submissions ({problem})")
+
+    def _answers(self) -> bool:
+        """Start a process and let it run an empty cell."""
+        process = self.start(Limits())
+        process.cells.settimeout(_START_SECONDS)
+        try:
+            process.cells.sendall(b'{"source": ""}\n')
+            return bool(process.cells.recv(1))
+        except OSError:
+            return False
+        finally:
+            process.end()
 
     def start(self, limits: Limits, *, kernel: dict[str, object] | None = None) -> SandboxedProcess:
         """Start a process for a submission; it is the only one here until it has ended."""
@@ -124,6 +145,7 @@ class SandboxServer:
                     "memory_mb": limits.memory_mb,
                     "disk_mb": limits.disk_mb,
                     "processes": limits.processes,
+                    "open_files": limits.open_files,
                     "cpu_seconds": int(limits.total_seconds) + 1,
                 },
                 "user": _some_user(),
@@ -177,7 +199,7 @@ def _environment(protections: frozenset[str]) -> dict[str, str]:
     path = os.pathsep.join([f"{sys.prefix}/bin", "/usr/local/bin", "/usr/bin", "/bin"])
     # The order of a set must not differ from one grading to the next; arenas cost address space.
     settings = {"PYTHONHASHSEED": "0", "MALLOC_ARENA_MAX": "2", "PYTHONDONTWRITEBYTECODE": "1"}
-    return {"PATH": path, "LANG": "C.UTF-8", **settings}
+    return {"PATH": path, "LANG": "C.UTF-8", "JAVA_TOOL_OPTIONS": _JAVA, **settings}
 
 
 def _walls(room: Path, protections: frozenset[str]) -> Walls:
@@ -216,15 +238,7 @@ def isolation_problem() -> str | None:
     if sys.platform != "linux":
         return f"only Linux has the namespaces that isolate submissions, not {sys.platform}"
     try:
-        server = SandboxServer(ALWAYS_LENT, protections=PROTECTIONS)
-    except OSError as error:
-        return f"this machine does not let us isolate submissions ({error})"
-    try:
-        process = server.start(Limits())
-        process.cells.settimeout(_START_SECONDS)
-        process.cells.sendall(b'{"source": ""}\n')
-        answered = process.cells.recv(1)
-        process.end()
-    finally:
-        server.close()
-    return None if answered else "a process behind the walls could not be started"
+        SandboxServer(ALWAYS_LENT, protections=PROTECTIONS).close()
+    except IsolationError as error:
+        return str(error)
+    return None

@@ -66,7 +66,8 @@ class Journal:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._file.close()
+        with suppress(OSError):  # of a full disk `add` has told; nothing else is left to write
+            self._file.close()
 
     def find(self, key: str) -> int | None:
         """The place of what was graded under this key; None if nothing was."""

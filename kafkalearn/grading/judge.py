@@ -48,8 +48,8 @@ def decide(exercise: Exercise, check: str, *, seed: int, ask: Ask) -> Verdict:
 def _decide(exercise: Exercise, check: str, seed: int, ask: Ask) -> Verdict:
     kind = cases_of(exercise, ask)
     asked = 0
-    for case in kind.cases(check, seed):
-        if found := kind.find(case):
+    for case, found in kind.tried(check, seed):
+        if found:
             case, found = smallest(case, found, simpler=kind.simpler, find=kind.find)
             sentence = f"{check}: {clean(found.sentence)}"
             return Verdict(False, sentence, kind.shown(case, found))

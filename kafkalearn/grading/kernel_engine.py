@@ -26,7 +26,7 @@ from kafkalearn.grading.isolation import Ending, ServerPool
 from kafkalearn.grading.judge_server import JudgeServer
 from kafkalearn.grading.lending import lend, python_path
 from kafkalearn.grading.limits import TOO_MANY_CHECKS, ended_in_words
-from kafkalearn.grading.runner import Ran, run_papermill
+from kafkalearn.grading.runner import Ran, hung, run_papermill
 from kafkalearn.grading.sandboxed_kernel import SandboxedKernel, received
 from kafkalearn.grading.wire import JUDGE_ADDRESS
 
@@ -88,6 +88,8 @@ class KernelEngine(Engine):  # type: ignore[misc]
         session.notebook, start = nb_man.nb, nb_man.cell_start
 
         def cell_start(cell: NotebookNode, index: int) -> None:
+            if session.begun is not None and hung(session.begun):
+                raise DeadKernelError  # as far as other checks are concerned
             start(cell, index)
             if cell.cell_type == "code" and cell.source.strip():
                 session.begun, session.judge.cell = cell, cell.id
@@ -207,5 +209,5 @@ def _execute(notebook: NotebookNode, session: _Session, manager: Any, seed: int)
     try:
         run_papermill(notebook, "kernel", seed=seed, km=manager, session=session)
     except DeadKernelError:
-        return True
+        return session.begun is None or not hung(session.begun)
     return False

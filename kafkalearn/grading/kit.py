@@ -36,17 +36,22 @@ class Proof(NamedTuple):
 
 
 def find_folders(names: Sequence[str] = ()) -> list[Path]:
-    """Find exercises by name or path, all for no names; ExerciseError says what there is."""
+    """Find exercises by name, its beginning, or path, or all; ExerciseError says what there is."""
     places = reversed(exercise_folders())  # the nearest comes last, and wins
     stated = [path for place in places for path in place.glob("*/exercise.toml")]
     known = {path.parent.name: path.parent for path in stated}
     found = []
     for name in names or sorted(known):
         at_path = Path(name).resolve()
-        if not (at_path / "exercise.toml").is_file() and name not in known:
-            there = ", ".join(sorted(known)) or "none"
+        begun = [each for each in sorted(known) if each.startswith(name)]
+        begun = [name] if name in known else begun
+        if name not in known and (at_path / "exercise.toml").is_file():
+            found.append(at_path)
+        elif len(begun) == 1:
+            found.append(known[begun[0]])
+        else:
+            there = ", ".join(begun or sorted(known)) or "none"
             raise ExerciseError(f"there is no exercise {name!r}; there are: {there}")
-        found.append(known.get(name, at_path))
     return found
 
 
@@ -172,4 +177,4 @@ def _slip(exercise: Exercise, check: str, answer: Answer, seeds: Sequence[int]) 
 def _says_no(exercise: Exercise, check: str, answer: Answer, seed: int) -> bool:
     """As `decide` does, but the case that shows it is not made small."""
     kind = cases_of(exercise, asker(answer, exercise.lent_modules))
-    return any(kind.find(case) is not None for case in kind.cases(check, seed))
+    return any(found is not None for _, found in kind.tried(check, seed))

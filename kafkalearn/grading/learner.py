@@ -8,6 +8,7 @@ import gc
 import os
 import socket
 import sys
+import sysconfig
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -17,6 +18,7 @@ from typing import Any
 from kafkalearn.grading.wire import JUDGE_ADDRESS, WireError, decode, encode, receive, send
 
 Answer = Callable[..., Any]
+_LIBRARIES = (sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"))
 
 
 class CheckFailedError(AssertionError):
@@ -42,6 +44,8 @@ def check(name: str, answer: Answer, *, seed: int = 0) -> None:
 
 def answer_message(answer: Answer, message: dict[str, Any]) -> dict[str, Any]:
     """Do what the judge asks: call a function, say what it returned or raised; or run a loop."""
+    if "each" in message:
+        return {"each": [answer_message(answer, each) for each in message["each"]]}
     if "question" not in message:
         from kafkalearn.grading import loop_host
 
@@ -57,9 +61,9 @@ def answer_message(answer: Answer, message: dict[str, Any]) -> dict[str, Any]:
 def in_words(error: BaseException) -> str:
     """Tell an exception, and the learner's own line that led to it."""
     words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    ours = os.path.dirname(__file__)
+    package = os.path.dirname(os.path.dirname(__file__))
     told = traceback.extract_tb(error.__traceback__)
-    frames = [each for each in told if not each.filename.startswith(ours)]
+    frames = [e for e in told if not e.filename.startswith((package, *_LIBRARIES))]
     return f"{words} (at: {frames[-1].line})" if frames and frames[-1].line else words
 
 

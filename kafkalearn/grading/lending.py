@@ -1,10 +1,11 @@
 """The copy of the package for a learner's process in grading: what the exercise lends, no more."""
 
 import os
+import shutil
 from collections.abc import Iterable
 from importlib.abc import InspectLoader
 from importlib.machinery import PathFinder
-from importlib.util import find_spec
+from importlib.util import cache_from_source, find_spec
 from pathlib import Path
 from zipimport import zipimporter
 
@@ -38,7 +39,15 @@ def lend(modules: Iterable[str], folder: Path) -> None:
             else path.with_suffix(".py")
         )
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(spec.loader.get_source(name) or "", encoding="utf-8")
+        if spec.cached and os.path.exists(spec.cached) and spec.origin:
+            # Compiled already, which Python believes if the source is as old as it was.
+            compiled = Path(cache_from_source(str(file)))
+            compiled.parent.mkdir(exist_ok=True)
+            shutil.copyfile(spec.cached, compiled)
+            shutil.copyfile(spec.origin, file)
+            os.utime(file, (0, os.path.getmtime(spec.origin)))
+        else:
+            file.write_text(spec.loader.get_source(name) or "", encoding="utf-8")
 
 
 def python_path(first: Path) -> str:

@@ -7,6 +7,8 @@ from kafkalearn.grading.exercise import Exercise, Limits
 from kafkalearn.grading.isolation import Ending
 from kafkalearn.grading.wording import raised_in_words
 
+# As IPython and its kernel name a cell: <ipython-input-1-…>, or the number of a file.
+_IN_LINE = re.compile(r"(.*) \((?:<ipython-input[^)]*>|\d+\.py), line (\d+)\)", re.S)
 TOO_MANY_CHECKS = "the notebook asked for more checks than any needs and was ended in"
 
 
@@ -29,6 +31,15 @@ def ended_in_words(ending: Ending, limits: Limits) -> str:
     except ValueError:
         how = f"was killed by signal {-status}"
     return f"the notebook's Python process {how} when it came to"
+
+
+def with_line(said: str, source: str) -> str:
+    """Put the line itself to what Python says of code that it cannot read."""
+    found = _IN_LINE.fullmatch(said)
+    lines = source.splitlines()
+    if not found or not 0 < int(found[2]) <= len(lines):
+        return said
+    return f"{found[1]}, in line {found[2]} of the cell: `{lines[int(found[2]) - 1].strip()}`"
 
 
 def error_in_words(name: str, value: str, *, exercise: Exercise) -> str:

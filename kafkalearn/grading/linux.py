@@ -3,6 +3,8 @@
 import ctypes
 import os
 import signal
+import socket
+import struct
 from functools import cache
 from typing import Any
 
@@ -14,6 +16,7 @@ _HERE, _RECURSIVE = -100, 0x8000
 _ATTR_RDONLY, _ATTR_NOSUID = 1, 2
 _SET_PDEATHSIG, _SET_DUMPABLE, _SET_SECCOMP, _SET_NO_NEW_PRIVS = 1, 4, 22, 38
 _SECCOMP_FILTER = 2
+_SET_INTERFACE_FLAGS, _INTERFACE_UP = 0x8914, 1
 _CAPABILITY_VERSION = 0x20080522
 
 
@@ -37,6 +40,15 @@ def unshare(flags: int) -> None:
 def setns(descriptor: int, flags: int) -> None:
     """Enter namespaces of the process that a pidfd stands for."""
     _call("setns", descriptor, flags)
+
+
+def loopback_up() -> None:
+    """Let what is in a new network namespace reach itself, as Python and its Java do."""
+    import fcntl
+
+    request = struct.pack("16sh22x", b"lo", _INTERFACE_UP)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, _SET_INTERFACE_FLAGS, request)
 
 
 def mount(source: str, target: str, *, kind: str = "", flags: int, data: str = "") -> None:

@@ -57,7 +57,7 @@ class LoopStory:
         said = [f"records: {', '.join(held)}"]
         said += [f"{name} starts at {at} ms" for name, at in self.starts.items()]
         said += [f"process() takes {self.work_ms} ms"]
-        said += [f"for {TOPIC}-{p} offset {o} {ms} ms once" for (p, o), ms in self.slow.items()]
+        said += [f"{ms} ms once, for {TOPIC}-{p} offset {o}" for (p, o), ms in self.slow.items()]
         said += [f"{name} is told to stop at {at} ms" for name, at in self.stops.items()]
         said += [_told(fault) for fault in self.faults]
         return "; ".join(said)

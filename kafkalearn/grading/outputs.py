@@ -1,15 +1,11 @@
 """What a process that nobody trusts sends of a notebook: lines, messages, outputs."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 from nbformat import NotebookNode
-from nbformat.v4 import new_output as untyped_output
 
 from kafkalearn.grading.wire import LONGEST_LINE
-
-new_output: Callable[..., NotebookNode] = untyped_output
 
 
 class Lines:
@@ -48,10 +44,10 @@ def add_output(cell: NotebookNode, message: dict[str, Any]) -> None:
     if message.get("stream") in ("stdout", "stderr"):
         name, text = message["stream"], str(message.get("text"))
         if cell.outputs and cell.outputs[-1].get("name") == name:
-            cell.outputs[-1].text += text
+            cell.outputs[-1]["text"] += text
         else:
-            cell.outputs.append(new_output("stream", name=name, text=text))
+            cell.outputs.append({"output_type": "stream", "name": name, "text": text})
     for key, kind in (("display", "display_data"), ("result", "execute_result")):
         if isinstance(message.get(key), dict):
             texts = {k: v for k, v in message[key].items() if isinstance(v, str)}
-            cell.outputs.append(new_output(kind, data=texts))
+            cell.outputs.append({"output_type": kind, "data": texts, "metadata": {}})

@@ -13,17 +13,17 @@ _TELLING = re.compile(r"Error|Exit|Interrupt|Exception")  # words that are never
 
 
 class Group(NamedTuple):
-    """Reasons that differ in names and numbers only: what is common, and who got one."""
+    """Reasons that differ in names and numbers only: what is common, all, and who got one."""
 
     pattern: str
-    example: str
+    reasons: tuple[str, ...]
     students: tuple[str, ...]
 
 
-def grouped(reasons: Iterable[tuple[str, str]]) -> list[Group]:
+def grouped(given: Iterable[tuple[str, str]]) -> list[Group]:
     """Group (student, reason) pairs, the most frequent first; a student counts once in each."""
     said: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for student, reason in reasons:
+    for student, reason in given:
         said[_LIST.sub(BLANK, _VARIABLE.sub(BLANK, reason))].append((student, reason))
     merged: dict[str, list[tuple[str, str]]] = {}
     for pattern, pairs in sorted(said.items(), key=lambda item: (-len(item[1]), item[0])):
@@ -33,10 +33,10 @@ def grouped(reasons: Iterable[tuple[str, str]]) -> list[Group]:
                 break
         else:
             merged[pattern] = pairs
-    groups = [
-        Group(pattern, pairs[0][1], tuple(dict.fromkeys(sorted(who for who, _ in pairs))))
-        for pattern, pairs in merged.items()
-    ]
+    groups = []
+    for pattern, pairs in merged.items():
+        reasons = tuple(dict.fromkeys(reason for _, reason in pairs))
+        groups.append(Group(pattern, reasons, tuple(sorted({who for who, _ in pairs}))))
     return sorted(groups, key=lambda group: (-len(group.students), group.pattern))
 
 

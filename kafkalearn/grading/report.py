@@ -15,10 +15,11 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
+from kafkalearn.grading import feedback
 from kafkalearn.grading.class_page import class_page
 from kafkalearn.grading.exercise import Exercise
-from kafkalearn.grading.feedback import MADE_HERE, STORIES, file_name, page, story_file, story_of
 from kafkalearn.grading.grades import COLUMN_TYPES, COLUMNS, Grade
+from kafkalearn.grading.showing import STORY_PANES
 from kafkalearn.trace import Trace
 
 LONGEST_STORY = 1000  # events that a page can step through
@@ -37,14 +38,14 @@ def write_report(
     new = Path(mkdtemp(prefix=".kafkalearn-", dir=folder))
     rows: list[Grade] = []
     try:
-        (new / "feedback" / STORIES).mkdir(parents=True)
+        (new / "feedback" / feedback.STORIES).mkdir(parents=True)
         for student, each in groupby(grades, lambda grade: grade.student):
             theirs = list(each)
             if student:
                 _write_feedback(new / "feedback", theirs, exercises, course_seed)
             rows += [grade._replace(detail="") for grade in theirs]
-        if not any((new / "feedback" / STORIES).iterdir()):
-            (new / "feedback" / STORIES).rmdir()
+        if not any((new / "feedback" / feedback.STORIES).iterdir()):
+            (new / "feedback" / feedback.STORIES).rmdir()
         _write_csv(new / "grades.csv", rows)
         _write_parquet(new / "grades.parquet", rows)
         text = class_page(rows, exercises=exercises, course_seed=course_seed)
@@ -63,35 +64,42 @@ def _write_feedback(
     folder: Path, grades: Sequence[Grade], exercises: Mapping[str, Exercise], course_seed: int
 ) -> None:
     student = grades[0].student
-    text = page(student, grades, exercises=exercises, course_seed=course_seed)
-    (folder / file_name(student)).write_text(text, encoding="utf-8")
-    for story in filter(None, map(story_of, grades)):
-        if not (folder / story_file(story)).exists():
-            _write_story(folder / story_file(story), story)
+    text = feedback.page(student, grades, exercises=exercises, course_seed=course_seed)
+    (folder / feedback.file_name(student)).write_text(text, encoding="utf-8")
+    for grade in feedback.shown_once(grades):
+        story = feedback.story_of(grade)
+        if story and not (folder / feedback.story_file(story)).exists():
+            exercise = exercises[grade.exercise]
+            title = f"{exercise.title}: {exercise.check(grade.check).title}"
+            _write_story(folder / feedback.story_file(story), story, title)
 
 
-def _write_story(path: Path, story: Mapping[str, Any]) -> None:
+def _write_story(path: Path, story: Mapping[str, Any], title: str) -> None:
     """Many learners share one story: its page is written once."""
     from kafkalearn.views import Stepper
 
     trace, step = Trace.from_jsonl(StringIO(story["jsonl"])), story["step"]
     first = max(0, step - LONGEST_STORY * 3 // 4)
-    stepper = Stepper(trace, events=range(first, min(len(trace), first + LONGEST_STORY)))
+    events = range(first, min(len(trace), first + LONGEST_STORY))
+    stepper = Stepper(trace, panes=STORY_PANES, events=events)
     stepper.step = step - first
-    stepper.save(path)
+    stepper.save(path, title=title, about=[story["condition"], story["caption"]])
 
 
 def _keep_others(old: Path, new: Path) -> None:
     """Copy to the new pages whatever is no page of an earlier run."""
     for path in old.iterdir():
-        if path.name == STORIES and path.is_dir():
+        if path.name == feedback.STORIES and path.is_dir():
             for other in path.iterdir():
                 if not re.fullmatch(r"[0-9a-f]{16}\.html", other.name):
-                    (new / STORIES).mkdir(exist_ok=True)
-                    shutil.copy2(other, new / STORIES / other.name)
+                    (new / feedback.STORIES).mkdir(exist_ok=True)
+                    shutil.copy2(other, new / feedback.STORIES / other.name)
         elif path.is_dir():
             shutil.copytree(path, new / path.name)
-        elif MADE_HERE.encode() not in path.read_bytes()[:1000] and not (new / path.name).exists():
+        elif (
+            feedback.MADE_HERE.encode() not in path.read_bytes()[:1000]
+            and not (new / path.name).exists()
+        ):
             shutil.copy2(path, new / path.name)
 
 

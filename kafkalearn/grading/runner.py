@@ -6,7 +6,6 @@ learner's `sys.exit()` raises nothing at all.
 
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any, NamedTuple, Protocol
 
 from nbformat import NotebookNode
@@ -14,10 +13,10 @@ from nbformat import NotebookNode
 from kafkalearn.grading.archives import SubmissionError
 from kafkalearn.grading.collect import Submission
 from kafkalearn.grading.exercise import Exercise
-from kafkalearn.grading.grades import FAILED, NOT_REACHED, PASSED, Grade, not_run
+from kafkalearn.grading.grades import FAILED, NOT_ASKED, NOT_REACHED, PASSED, Grade, not_run
 from kafkalearn.grading.isolation import IsolationError
 from kafkalearn.grading.judge import Verdict
-from kafkalearn.grading.limits import error_in_words
+from kafkalearn.grading.limits import error_in_words, with_line
 from kafkalearn.grading.submission import prepare
 from kafkalearn.grading.wording import clean
 
@@ -42,21 +41,23 @@ class Engine(Protocol):
 
 
 def run_papermill(notebook: NotebookNode, engine: str, *, seed: int, **handed: Any) -> None:
-    """Let papermill run the cells by one of its engines, ours, which is handed the rest."""
-    import papermill
-    from papermill.exceptions import PapermillExecutionError
+    """Let papermill put in the seed and run the cells by an engine of ours, handed the rest.
 
-    with suppress(PapermillExecutionError):  # The executed notebook holds failures, cell by cell.
-        papermill.execute_notebook(
-            notebook,
-            None,
-            {"seed": seed},
-            engine_name=engine,
-            kernel_name="python3",
-            language="python",
-            progress_bar=False,
-            **handed,
-        )
+    These are the two steps of its `execute_notebook`, which beyond them writes the notebook twice
+    and reads it again: most of its time, and nobody wants the file.
+    """
+    from papermill.engines import papermill_engines
+    from papermill.parameterize import parameterize_notebook
+
+    notebook.metadata["papermill"] = {}
+    for cell in notebook.cells:
+        cell.metadata.setdefault("tags", [])
+    filled = parameterize_notebook(
+        notebook, {"seed": seed}, kernel_name="python3", language="python"
+    )
+    papermill_engines.execute_notebook_with_engine(
+        engine, filled, "python3", progress_bar=False, **handed
+    )
 
 
 def run(submission: Submission, exercise: Exercise, *, seed: int, engine: Engine) -> list[Grade]:
@@ -84,6 +85,13 @@ def run(submission: Submission, exercise: Exercise, *, seed: int, engine: Engine
     return grades
 
 
+def hung(cell: NotebookNode) -> bool:
+    """Whether it is a check that ran too long: the same answer would let the others hang too."""
+    return "check" in cell.metadata.get("tags", []) and any(
+        output.get("ename") == "KeyboardInterrupt" for output in cell.outputs
+    )
+
+
 def _stopped(ran: Ran, exercise: Exercise) -> str:
     """Say why the last cell that began was the last; '' if none was left."""
     if ran.last is None:
@@ -100,8 +108,9 @@ def _stopped(ran: Ran, exercise: Exercise) -> str:
 
 def _error(cell: NotebookNode, exercise: Exercise) -> str:
     for output in cell.outputs:
-        if output.output_type == "error":
-            return error_in_words(output.ename, output.evalue, exercise=exercise)
+        if output["output_type"] == "error":
+            said = with_line(output["evalue"], cell.source)
+            return error_in_words(output["ename"], said, exercise=exercise)
     return ""
 
 
@@ -109,6 +118,9 @@ def _judged(cell: NotebookNode, exercise: Exercise, ran: Ran, stopped: str) -> t
     """Give status, reason and detail; only the judge's yes and a cell without an error pass."""
     check, verdict = cell.id, ran.verdicts.get(cell.id)
     here = ran.last is not None and ran.last.id == check
+    if cell.execution_count is None and ran.last is not None and hung(ran.last):
+        why = _error(ran.last, exercise)
+        return FAILED, f"{check}: {NOT_ASKED} {ran.last.id} did not end: {why}", ""
     if cell.execution_count is None and not (here and ran.stop):
         return NOT_REACHED, f"{check}: not reached, since {clean(stopped)}", ""
     if verdict and not verdict.passed:

@@ -26,8 +26,9 @@ LENT = "/lent"
 NEW_ROOT = "/proc"  # a mount point on every Linux, also where `/` is none
 MOST_MESSAGE = 2**17  # bytes
 _DEVICES = ("null", "zero", "full", "random", "urandom")
-_ETC = {"passwd": "root:x:0:0::/:/bin/sh\n", "hosts": "127.0.0.1 localhost\n"}
-_MOST_OPEN, _MOST_INODES, _MB = 256, 10_000, 2**20
+_HOSTS = "127.0.0.1 localhost\n"
+_USERS = "root:x:0:0::/:/bin/sh\nlearner:x:{user}:{user}::{home}:/bin/sh\n"
+_HIGH, _MOST_INODES, _MB = 256, 10_000, 2**20
 
 
 class Walls(NamedTuple):
@@ -71,6 +72,8 @@ def enter(walls: Walls) -> None:
         for name, text in maps.items():
             Path("/proc/self", name).write_text(text, encoding="ascii")
     linux.unshare(flags)
+    if walls.has("network"):
+        linux.loopback_up()
     if walls.has("pids") and (child := os.fork()):
         os.closerange(0, 2**20)
         os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) & 0xFF)
@@ -88,8 +91,9 @@ def _build_root(walls: Walls) -> None:
     _tmpfs(NEW_ROOT, "mode=755,size=8m")
     for name in ("empty", "proc", "tmp", "etc", "dev/shm", "dev/pts", SCRATCH[1:]):
         Path(NEW_ROOT, name).mkdir(parents=True)
-    for name, text in _ETC.items():
-        Path(NEW_ROOT, "etc", name).write_text(text, encoding="ascii")
+    Path(NEW_ROOT, "etc/hosts").write_text(_HOSTS, encoding="ascii")
+    # Each submission has a user of its own, whose name Java wants to know.
+    Path(NEW_ROOT, "etc/passwd").symlink_to(f"{SCRATCH}/passwd")
     for path in sorted(walls.visible):
         _show(path, path)
     _show(walls.lent, LENT)
@@ -106,6 +110,7 @@ def _build_root(walls: Walls) -> None:
     for name in _DEVICES:
         _show(f"/dev/{name}", f"/dev/{name}")
     Path(NEW_ROOT, "dev/ptmx").symlink_to("pts/ptmx")
+    Path(NEW_ROOT, "dev/fd").symlink_to("/proc/self/fd")
     linux.make_read_only(NEW_ROOT)
     _tmpfs(NEW_ROOT + SCRATCH, "mode=755,size=8m")
 
@@ -135,7 +140,8 @@ def confine(
 ) -> list[int]:
     """Make this process fit to run a learner's code; give the new numbers of kept descriptors.
 
-    limits: memory_mb, disk_mb, processes, cpu_seconds. user: its id; 0: no other is to be had.
+    limits: memory_mb, disk_mb, processes, open_files, cpu_seconds. user: its id; 0: no other is to
+    be had.
     """
     linux.unshare(_flags(walls, root=linux.NEWNS, ipc=linux.NEWIPC))
     if walls.has("session"):
@@ -147,6 +153,8 @@ def confine(
             linux.mount("pts", "/dev/pts", kind="devpts", flags=linux.NOSUID, data="ptmxmode=666")
         if walls.has("pids"):
             _own_proc()
+        users = _USERS.format(user=user, home=f"{SCRATCH}/work")
+        Path(SCRATCH, "passwd").write_text(users, encoding="ascii")
     for name in ("work", "tmp", "shm"):
         folder = Path(walls.scratch, name)
         folder.mkdir(exist_ok=True)
@@ -170,7 +178,7 @@ def _close_all_but(keep: Iterable[int]) -> list[int]:
     """Standard input and outputs lead nowhere; what is kept follows."""
     import fcntl
 
-    high = [fcntl.fcntl(each, fcntl.F_DUPFD, _MOST_OPEN) for each in keep]
+    high = [fcntl.fcntl(each, fcntl.F_DUPFD, _HIGH) for each in keep]
     nowhere = os.open("/dev/null", os.O_RDWR)
     for number, each in enumerate([nowhere, nowhere, nowhere, *high]):
         os.dup2(each, number)
@@ -189,7 +197,7 @@ def _limit(limits: Mapping[str, int]) -> None:
         ("CPU", limits["cpu_seconds"]),
         ("NPROC", limits["processes"]),
         ("FSIZE", limits["disk_mb"] * _MB),
-        ("NOFILE", _MOST_OPEN),
+        ("NOFILE", limits["open_files"]),
         ("CORE", 0),
         ("MEMLOCK", 0),
     ):

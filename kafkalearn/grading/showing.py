@@ -5,6 +5,8 @@ from io import StringIO
 
 from kafkalearn.grading.cases import Shown, Story
 
+STORY_PANES = ("messages", "logs")  # what a loop is judged by, and no more than a screen holds
+
 
 def show(shown: Shown) -> None:
     """Display picture and story; nothing outside of IPython, or where the views are missing."""
@@ -41,6 +43,6 @@ def _stepper(story: Story) -> object:
 
     trace = Trace.from_jsonl(StringIO(story.jsonl))
     start = max(0, min(story.step - MAX_EVENTS // 2, len(trace) - MAX_EVENTS))
-    stepper = Stepper(trace, events=range(start, start + MAX_EVENTS))
+    stepper = Stepper(trace, panes=STORY_PANES, events=range(start, start + MAX_EVENTS))
     stepper.go_to(story.step - start)
     return stepper

@@ -6,7 +6,6 @@ a learner's loop did without: see LoopStory.breaks.
 """
 
 import io
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -18,6 +17,7 @@ from kafkalearn.grading.smallest import Finding
 from kafkalearn.grading.story_run import StoryRun
 from kafkalearn.grading.wording import raised_in_words
 from kafkalearn.trace import Event, Trace, describe
+from kafkalearn.views.wording import plural
 
 _TOLD = (
     *("records_returned", "processed", "commit", "offset_stored", "assigned", "revoked"),
@@ -38,10 +38,11 @@ class LoopCases:
         self._ask = ask
         self._trace: Trace | None = None
 
-    def cases(self, check: str, seed: int) -> Iterator[LoopStory]:
-        """Give judge.py's stories, each followed by those in which something breaks."""
+    def tried(self, check: str, seed: int) -> Iterator[tuple[LoopStory, Finding | None]]:
+        """Play judge.py's stories, each followed by those in which something breaks."""
         for story in self._judge.stories(check, seed):
-            yield from self.with_faults(story)
+            for each in self.with_faults(story):
+                yield each, self.find(each)
 
     def with_faults(self, story: LoopStory) -> Iterator[LoopStory]:
         """Give a story and, once `find` has played it, those in which something breaks."""
@@ -77,7 +78,7 @@ class LoopCases:
         events = [each for each in told if each.time_ms >= begin_ms and each.seq in news]
         text = io.StringIO()
         trace.to_jsonl(text)
-        story = Story(found.sentence, text.getvalue(), seq)
+        story = Story(found.sentence, text.getvalue(), seq, str(case))
         return Shown("\n".join([str(case), "", *_lines(events, seq)]), story=story)
 
 
@@ -136,16 +137,17 @@ def unfinished(story: LoopStory, trace: Trace) -> Problem | None:
 
 def repeated(trace: Trace, allowed: int, *, because: str) -> Problem | None:
     """Find the first record that is processed again when `allowed` were so before."""
-    times: Counter[tuple[int | None, int | None]] = Counter()
+    done: set[tuple[int | None, int | None]] = set()
+    again = 0
     for each in trace.where(kind="processed"):
-        times[each.partition, each.offset] += 1
-        if sum(times.values()) - len(times) > allowed:
-            return Problem(
-                "repeated",
-                f"{TOPIC}-{each.partition} offset {each.offset} was processed "
-                f"{times[each.partition, each.offset]} times{_after(trace)}: {because}",
-                each.seq,
-            )
+        again += (each.partition, each.offset) in done
+        done.add((each.partition, each.offset))
+        if again > allowed:
+            which = f"{TOPIC}-{each.partition} offset {each.offset}"
+            said = f"{which} was processed again"
+            if allowed:
+                said = f"{plural(again, 'record')} came again, {which} as the last"
+            return Problem("repeated", f"{said}{_after(trace)}: {because}", each.seq)
     return None
 
 

@@ -1,40 +1,39 @@
 """Makes a submitted notebook fit to run: the learner's cells, then the starter's checks."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
+from nbformat.v4 import to_notebook
 
 from kafkalearn.grading.archives import SubmissionError, check_size
 from kafkalearn.grading.exercise import Exercise
+
+MOST_CELLS = 500  # of a learner's; a starter has some 20
 
 
 def prepare(content: bytes, exercise: Exercise) -> NotebookNode:
     """Give the notebook to run; SubmissionError if the file is no notebook for this exercise."""
     submitted = _read(content)
-    named = str(submitted.metadata.get("kafkalearn", {}).get("exercise", exercise.name))
+    named = str(submitted["metadata"].get("kafkalearn", {}).get("exercise", exercise.name))
     if named != exercise.name:
         raise SubmissionError(
             f"the notebook was written for the exercise {named}, not for {exercise.name}"
         )
-    if not any(has_tag(cell, "answer") for cell in submitted.cells):
+    if not any(_has_tag(cell, "answer") for cell in submitted["cells"]):
         raise SubmissionError("the answer cell is gone: no code cell has the tag `answer`")
-    return _with_checks_restored(submitted, exercise)
-
-
-def parse(text: str) -> NotebookNode:
-    """Read a notebook of format 4."""
-    notebook: NotebookNode = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
+    _restore_checks(submitted, exercise)
+    notebook: NotebookNode = to_notebook(submitted)  # type: ignore[no-untyped-call]
     return notebook
 
 
-def has_tag(cell: NotebookNode, tag: str) -> bool:
-    """Whether a code cell carries the tag."""
-    return cell.cell_type == "code" and tag in cell.metadata.get("tags", [])
+def _has_tag(cell: Mapping[str, Any], tag: str) -> bool:
+    return cell["cell_type"] == "code" and tag in cell["metadata"].get("tags", [])
 
 
-def _read(content: bytes) -> NotebookNode:
+def _read(content: bytes) -> dict[str, Any]:
     if not content.strip():
         raise SubmissionError("the file is empty")
     check_size(len(content))
@@ -51,10 +50,15 @@ def _read(content: bytes) -> NotebookNode:
         raise SubmissionError(
             f"the notebook's format is {found}: only nbformat 4, as JupyterLab writes it, is read"
         )
+    cells = raw.get("cells")
+    if isinstance(cells, list) and len(cells) > MOST_CELLS:
+        raise SubmissionError(
+            f"the notebook has {len(cells):,} cells: at most {MOST_CELLS} are run"
+        )
     return _valid(raw)
 
 
-def _valid(raw: dict[str, Any]) -> NotebookNode:
+def _valid(raw: dict[str, Any]) -> dict[str, Any]:
     """Old notebooks have no cell ids; a learner's cells all get new ones, never a check's."""
     try:
         raw["nbformat_minor"] = 5
@@ -62,25 +66,23 @@ def _valid(raw: dict[str, Any]) -> NotebookNode:
             cell["id"] = f"learner-{number}"
             if cell["cell_type"] == "code":
                 cell["outputs"], cell["execution_count"] = [], None
-        notebook = parse(json.dumps(raw))
-        nbformat.validate(notebook)
-        # Half a surrogate pair cannot run.
-        "".join(cell.source for cell in notebook.cells).encode()
+        nbformat.validate(raw)
+        for cell in raw["cells"]:
+            "".join(cell["source"]).encode()  # Half a surrogate pair cannot run.
         # Of the metadata nbformat checks nothing that is ours.
-        notebook.metadata.get("kafkalearn", {}).get("exercise")
+        raw["metadata"].get("kafkalearn", {}).get("exercise")
     except (nbformat.ValidationError, LookupError, TypeError, AttributeError, ValueError) as error:
         what = str(error).strip().splitlines()
         raise SubmissionError(
             f"the file is no valid notebook: {what[0] if what else error!r}"
         ) from None
-    return notebook
+    return raw
 
 
-def _with_checks_restored(submitted: NotebookNode, exercise: Exercise) -> NotebookNode:
+def _restore_checks(submitted: dict[str, Any], exercise: Exercise) -> None:
     """Throw away every check of the learner's copy, and put the starter's at the end."""
-    starter = parse(exercise.files["starter.ipynb"])
-    restored = [cell for cell in starter.cells if has_tag(cell, "check")]
+    starter = json.loads(exercise.files["starter.ipynb"])
+    restored = [cell for cell in starter["cells"] if _has_tag(cell, "check")]
     for cell in restored:
-        cell.outputs, cell.execution_count = [], None
-    submitted.cells = [cell for cell in submitted.cells if not has_tag(cell, "check")] + restored
-    return submitted
+        cell["outputs"], cell["execution_count"] = [], None
+    submitted["cells"] = [c for c in submitted["cells"] if not _has_tag(c, "check")] + restored

@@ -5,7 +5,7 @@ with one key, the name of their kind. No pickle: a line can only ever become the
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from kafkalearn.consumer.consumer_records import ConsumerRecord, ConsumerRecords
@@ -35,28 +35,45 @@ def encode(value: Any) -> Any:
 
 
 def _encode(value: Any) -> Any:
-    if isinstance(value, float | int | str | None):
-        return value
-    if isinstance(value, bytes):
-        return {"bytes": [value.hex()]}
-    for kind in (TopicPartition, ConsumerRecord, OffsetAndTimestamp):
-        if isinstance(value, kind):
-            return {kind.__name__: [_encode(field) for field in value]}
-    if isinstance(value, OffsetAndMetadata):
-        return {"OffsetAndMetadata": [_encode(value.offset), _encode(value.metadata)]}
-    if isinstance(value, ConsumerRecords):
-        by_partition = [(each, value.records(each)) for each in value.partitions()]
-        return {"ConsumerRecords": [[_encode(each), _encode(of)] for each, of in by_partition]}
-    if isinstance(value, Subscription):
-        fields = (value.topics, value.owned_partitions, value.generation, value.group_instance_id)
-        return {"Subscription": [_encode(field) for field in fields]}
     if isinstance(value, list):
-        return [_encode(item) for item in value]
-    if isinstance(value, tuple):
-        return {"tuple": [_encode(item) for item in value]}
-    if isinstance(value, Mapping):
-        return {"dict": [[_encode(key), _encode(item)] for key, item in value.items()]}
-    raise WireError(f"the answer holds a {type(value).__name__}: only {ALLOWED} can be judged")
+        return [each if type(each) in _PLAIN else _encode(each) for each in value]
+    kind = type(value)
+    if kind not in _FIELDS:
+        kind = next((each for each in (*_FIELDS, *_PLAIN) if isinstance(value, each)), kind)
+    if kind in _PLAIN:
+        return value
+    if kind not in _FIELDS:
+        raise WireError(f"the answer holds a {kind.__name__}: only {ALLOWED} can be judged")
+    name, fields = _FIELDS[kind]
+    return {name: _encode(fields(value))}
+
+
+_PLAIN = (str, int, type(None), bool, float)  # most values are: no call is made for them
+_DICT = ("dict", lambda it: list(map(list, it.items())))
+# How a value of each kind is named and taken apart; named tuples stand before tuple.
+_FIELDS: dict[type, tuple[str, Callable[[Any], list[Any]]]] = {
+    bytes: ("bytes", lambda it: [it.hex()]),
+    **{
+        kind: (kind.__name__, list) for kind in (TopicPartition, ConsumerRecord, OffsetAndTimestamp)
+    },
+    OffsetAndMetadata: ("OffsetAndMetadata", lambda it: [it.offset, it.metadata]),
+    ConsumerRecords: (
+        "ConsumerRecords",
+        lambda it: [[each, it.records(each)] for each in it.partitions()],
+    ),
+    Subscription: (
+        "Subscription",
+        lambda it: [
+            list(it.topics),
+            list(it.owned_partitions),
+            it.generation,
+            it.group_instance_id,
+        ],
+    ),
+    tuple: ("tuple", list),
+    dict: _DICT,
+    Mapping: _DICT,
+}
 
 
 def decode(value: Any) -> Any:
@@ -71,7 +88,7 @@ def decode(value: Any) -> Any:
 
 def _decode(value: Any) -> Any:
     if isinstance(value, list):
-        return [_decode(item) for item in value]
+        return [each if type(each) in _PLAIN else _decode(each) for each in value]
     if not isinstance(value, dict):
         return value
     kind, fields = next(iter(value.items()), ("nothing", None))
@@ -79,7 +96,7 @@ def _decode(value: Any) -> Any:
         raise WireError(
             f"the answer holds something of kind {kind[:40]!r}: only {ALLOWED} can be judged"
         )
-    return _KINDS[kind]([_decode(field) for field in fields])
+    return _KINDS[kind](_decode(fields))
 
 
 def _topic_partition(fields: list[Any]) -> TopicPartition:

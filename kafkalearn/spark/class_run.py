@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby
+from threading import Thread
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import (
@@ -25,6 +27,9 @@ from kafkalearn.spark.grade import Row, Settings, grade_all, isolation_problems
 from kafkalearn.spark.session import spark_session
 from kafkalearn.spark.shipped import grading_digest
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 ISOLATED = (
     "Each submission runs in a sandbox: it sees no other submission, no solution and no network, "
     "has no rights, and leaves nothing behind."
@@ -33,6 +38,10 @@ TRUSTED = (
     "--trusted: submissions run with your rights, and nothing keeps them from your files or from "
     "their grades."
 )
+# The driver's Java carries a few rows: to translate its own code well costs it more than it gains,
+# and the processor time that grading needs.
+_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+_STOPPING: list[Thread] = []
 _COLUMNS = (
     SpinnerColumn(),
     TextColumn("{task.description}"),
@@ -52,6 +61,7 @@ class ClassRun:
 
     found: sorted by student and exercise. places: of the graded ones, by number, in the journal.
     others: rows of those that could not be run; a later run tries them again.
+    before: how many an earlier run has graded.
     """
 
     found: Sequence[Found]
@@ -59,6 +69,7 @@ class ClassRun:
     settings: Settings
     journal: Journal
     places: dict[int, int] = field(default_factory=dict)
+    before: int = 0
     others: dict[int, list[Grade]] = field(default_factory=dict)
 
     def grade(self, master: str | None, console: Console) -> None:
@@ -71,10 +82,12 @@ class ClassRun:
             task = progress.add_task("reading", total=len(self.found))
             rows = self._new_rows(keys, lambda: progress.advance(task))
             if (first := next(rows, None)) is None:
+                if self.before:
+                    console.print(f"Nothing is new: {self.before} as before.", highlight=False)
                 return
             progress.update(task, description="starting Spark")
             began = time.monotonic()
-            spark = spark_session(master)
+            spark = _start(master)
             try:
                 problems = [] if self.settings.trusted else isolation_problems(spark)
                 started = time.monotonic()
@@ -83,19 +96,24 @@ class ClassRun:
                     raise NotIsolatedError("; ".join(problems))
                 console.print(TRUSTED if self.settings.trusted else ISOLATED, highlight=False)
                 progress.update(task, description="grading")
-                for number, grades in grade_all(
+                graded = grade_all(
                     spark,
                     chain([first], rows),
                     exercises=self.exercises,
                     settings=self.settings,
                     count=len(self.found),
-                ):
+                )
+                new = 0
+                for number, grades in graded:
                     self._keep(number, grades, keys.pop(number))
                     progress.advance(task)
+                    new += 1
                 seconds = time.monotonic() - started
             finally:
-                spark.stop()
+                _stop(spark)
         console.print(f"Graded in {seconds:.2f} s.", highlight=False)
+        if self.before:
+            console.print(f"{self.before} as before, {new} new.", highlight=False)
 
     def _new_rows(self, keys: dict[int, str], advance: Callable[[], None]) -> Iterator[Row]:
         """Read one after another; give those that are not graded yet, and note the others."""
@@ -113,6 +131,7 @@ class ClassRun:
                 yield Row(number, *submission)
             else:
                 self.places[number] = place
+                self.before += 1
                 advance()
 
     def _key(self, submission: Submission) -> str:
@@ -150,11 +169,24 @@ class ClassRun:
             assert found is not None  # groupby gives no empty group
             best = f"{count} copies were handed in, and {found.copy}, the best, counts"
             note = "; ".join(filter(None, [best if count > 1 else "", found.note]))
-            for row in rows:
-                yield row._replace(reason=f"{row.reason} ({clean(note)})") if note else row
+            if note:  # once: it is of the submission, not of a check
+                rows = [rows[0]._replace(reason=f"{rows[0].reason} ({clean(note)})"), *rows[1:]]
+            yield from rows
 
     def _rows(self, number: int) -> list[Grade]:
         return self.others.get(number) or self.journal.grades(self.places[number])
+
+
+def _start(master: str | None) -> "SparkSession":
+    while _STOPPING:
+        _STOPPING.pop().join()
+    return spark_session(master, spark_driver_defaultJavaOptions=_JAVA)
+
+
+def _stop(spark: "SparkSession") -> None:
+    """Let it stop meanwhile: most of that is waiting for a thread of its own in this process."""
+    _STOPPING.append(Thread(target=spark.stop))
+    _STOPPING[-1].start()
 
 
 def _worth(rows: Sequence[Grade]) -> tuple[float, bool]:

@@ -17,7 +17,7 @@ from kafkalearn.grading.exercise import Exercise, student_seed
 from kafkalearn.grading.grades import Grade, not_run
 from kafkalearn.grading.helper import helper
 from kafkalearn.spark.session import SparkStartError, first_line
-from kafkalearn.spark.shipped import packed
+from kafkalearn.spark.shipped import ship
 
 if TYPE_CHECKING:
     from pyspark import RDD
@@ -72,7 +72,7 @@ def grade(
 def isolation_problems(spark: "SparkSession") -> list[str]:
     """Ask where submissions will run why they cannot be isolated there; empty if they can."""
     context = spark.sparkContext
-    context.addPyFile(str(packed()))
+    ship(context)
     asked = 1 if str(context.master).startswith("local[") else context.defaultParallelism
 
     def ask(_: Iterable[int]) -> Iterator[str | None]:
@@ -99,7 +99,7 @@ def grade_all(
     count: about how many there are. Errors: SparkStartError if Spark itself is lost.
     """
     context = spark.sparkContext
-    context.addPyFile(str(packed()))
+    ship(context)
 
     def job(batch: list[Row]) -> list[Graded]:
         wanted = {row.exercise: exercises[row.exercise] for row in batch}

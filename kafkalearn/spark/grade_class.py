@@ -1,6 +1,7 @@
 """Grades a class from a folder or zip into a folder: finds, runs, writes, sums up."""
 
 import csv
+import gc
 import tempfile
 from collections.abc import Set
 from pathlib import Path
@@ -10,7 +11,7 @@ from rich.console import Console
 
 from kafkalearn.grading.collect import NoSubmissionsError, find_submissions
 from kafkalearn.grading.exercise import Exercise, ExerciseError, exercise_folders, load_all
-from kafkalearn.grading.grades import NOT_RUN
+from kafkalearn.grading.grades import NOT_REACHED, NOT_RUN
 from kafkalearn.grading.journal import Journal, JournalBusyError
 from kafkalearn.grading.report import in_cell, write_report
 from kafkalearn.grading.summary import print_summary
@@ -23,6 +24,14 @@ MOST_NAMES = 5  # in one sentence
 
 class GradingError(Exception):
     """Nothing was graded or written; the message says why."""
+
+
+class BrokenOffError(GradingError):
+    """A run ended before its end. status: what the command exits with."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class Options(NamedTuple):
@@ -39,7 +48,7 @@ class Options(NamedTuple):
 
 
 def grade_class(submissions: Path, out: Path, *, options: Options) -> bool:
-    """Grade everything in `submissions`; False if some of it could not be read or run."""
+    """Grade everything in `submissions`; False if some could not be read or run to its end."""
     console = Console(stderr=True)
     known = _exercises(options.exercises)
     try:
@@ -57,6 +66,8 @@ def grade_class(submissions: Path, out: Path, *, options: Options) -> bool:
             return _run(run, out, options=options, console=console)
     except JournalBusyError as error:
         raise GradingError(f"{error}: {out}") from None
+    except OSError as error:
+        raise GradingError(f"--out {out} cannot be written: {error}") from None
 
 
 def _run(run: ClassRun, out: Path, *, options: Options, console: Console) -> bool:
@@ -76,10 +87,12 @@ def _run(run: ClassRun, out: Path, *, options: Options, console: Console) -> boo
             "trust, --trusted grades without isolation"
         ) from None
     except (OSError, KeyboardInterrupt, SparkStartError) as error:
-        raise GradingError(_broken_off(run, out, str(error) or "interrupted")) from None
+        why = _broken_off(run, out, str(error) or "interrupted")
+        raise BrokenOffError(why, 130 if isinstance(error, KeyboardInterrupt) else 1) from None
     print_summary(grades, console)
+    gc.freeze()  # The command ends here: nobody need look through all of Spark for garbage.
     console.print(f"Grades and feedback are in {out}", highlight=False, soft_wrap=True)
-    return all(grade.status != NOT_RUN for grade in grades)
+    return not any(grade.status in (NOT_RUN, NOT_REACHED) for grade in grades)
 
 
 def _broken_off(run: ClassRun, out: Path, why: str) -> str:
@@ -106,8 +119,14 @@ def _check_nobody_is_lost(out: Path, students: Set[str]) -> None:
     """The tables are written anew: who is in the old ones only would vanish without a word."""
     if not (out / "grades.csv").exists():
         return
-    with (out / "grades.csv").open(encoding="utf-8", newline="") as file:
-        graded = dict.fromkeys(row["student"] for row in csv.DictReader(file) if row["student"])
+    try:
+        with (out / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
+            graded = dict.fromkeys(row["student"] for row in csv.DictReader(file) if row["student"])
+    except (OSError, UnicodeError, csv.Error, KeyError) as error:
+        raise GradingError(
+            f"{out / 'grades.csv'} is no table of grades as they are written here ({error}), and "
+            "would be overwritten: move it away, or name another --out"
+        ) from None
     here = {in_cell(student) for student in students}
     gone = [student for student in graded if student not in here]
     if gone:

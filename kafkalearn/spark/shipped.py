@@ -1,15 +1,21 @@
-"""Packs kafkalearn itself as one file, for executors that have none or another."""
+"""Takes kafkalearn itself to executors, which may have none or another."""
 
 import atexit
 import shutil
+import sys
 import tempfile
 import zipfile
 from functools import cache
 from hashlib import blake2b
 from io import BytesIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import kafkalearn
+from kafkalearn.grading.lending import python_path
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
 
 SHIPPED = {".py", ".css", ".js", ".json", ".tsv"}
 SHOWS_ONLY = {"cli", "lab_config", "spark", "views"}  # what no grade depends on
@@ -51,3 +57,16 @@ def packed() -> Path:
     shipped = folder / f"kafkalearn-{blake2b(_content(), digest_size=8).hexdigest()}.zip"
     shipped.write_bytes(_content())
     return shipped
+
+
+def ship(context: "SparkContext") -> None:
+    """Let a session's executors import this very package.
+
+    Those of a local master are here and run our Python: they find it where it lies, compiled
+    already. Others get it as one file, through Spark.
+    """
+    if str(context.master).startswith("local[") and context.pythonExec == sys.executable:
+        place = Path(kafkalearn.__file__).resolve().parent.parent
+        context.environment["PYTHONPATH"] = python_path(place)
+    else:
+        context.addPyFile(str(packed()))

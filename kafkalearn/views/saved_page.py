@@ -1,7 +1,7 @@
 """One file that steps with no kernel and no network: the page, its data, and the same module."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -23,12 +23,16 @@ if (frame) new ResizeObserver(grow).observe(document.body);
 BOOK = "KAFKALEARN_BOOK"  # set in the environment of a kernel whose outputs become a book's pages
 
 
-def saved_page(state: Mapping[str, Any], *, module: str, style: str, title: str) -> str:
+def saved_page(
+    state: Mapping[str, Any], *, module: str, style: str, title: str, about: Sequence[str] = ()
+) -> str:
     """Write the page. state: what the model holds: ``html``, ``story``, ``step``, ``notice``."""
     # Within a script element only "<" could end it, or begin a comment that swallows the rest.
     held = json.dumps(state, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     script = module.replace("export default", "const widget =") + _SHIM
     lang = escape(state["story"]["lang"])
+    told = f"<h1>{escape(title)}</h1>" + "".join(f"<p>{escape(each)}</p>" for each in about)
+    above = f'<header class="kl kl-above">{told}</header>' if about else ""
     return (
         f'<!doctype html>\n<html lang="{lang}"><head><meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
@@ -37,7 +41,10 @@ def saved_page(state: Mapping[str, Any], *, module: str, style: str, title: str)
         ":root { color-scheme: light dark; }\n"
         "body { margin: 12px; background: light-dark(#fff, #12161c); }\n"
         ".kl-stepper { margin: auto !important; }\n"
-        f'</style></head><body>\n<main id="stepper"></main>\n'
+        ".kl-above { max-width: 1240px; margin: 0 auto 14px; overflow-wrap: anywhere; "
+        "color: var(--ink); font: 15px/1.5 var(--sans); }\n"
+        ".kl-above h1 { font-size: 22px; margin: 0; } .kl-above p { margin: 4px 0; }\n"
+        f'</style></head><body>\n{above}<main id="stepper"></main>\n'
         f'<script type="application/json" id="held">{held}</script>\n'
         f'<script type="module">\n{script}</script>\n</body></html>\n'
     )

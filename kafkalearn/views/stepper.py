@@ -176,17 +176,22 @@ class Stepper(DrawnWidget):
         """Draw the messages around the present step as one SVG document."""
         return self._showing.picture(self.step)
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write one HTML file that steps with no kernel and no network; give its path."""
+    def save(
+        self, path: str | os.PathLike[str], *, title: str = "", about: Sequence[str] = ()
+    ) -> Path:
+        """Write one HTML file that steps with no kernel and no network; give its path.
+
+        about: paragraphs that stand above, below the title.
+        """
         file = Path(path)
         with written_beside(file) as beside:  # what was there before stays, if this fails
-            beside.write_text(self._saved(), encoding="utf-8")
+            beside.write_text(self._saved(title, about), encoding="utf-8")
         return file
 
-    def _saved(self) -> str:
+    def _saved(self, title: str = "", about: Sequence[str] = ()) -> str:
         state = {"html": self._showing.page(None), "story": self.story, "step": self.step}
-        title = self._showing.heading().name
-        return saved_page(state, module=_MODULE, style=_STYLE, title=title)
+        title = title or self._showing.heading().name
+        return saved_page(state, module=_MODULE, style=_STYLE, title=title, about=about)
 
     def __repr__(self) -> str:
         runs = "" if len(self._showing.traces) == 1 else "two runs, "

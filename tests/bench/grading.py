@@ -97,7 +97,7 @@ def _kafkalearn(submissions: Path, out: Path) -> Run:
         seconds = time.perf_counter() - began
         said.seek(0)
         text = said.read()
-    assert process.returncode == 0, text
+    assert process.returncode in (0, 1), text  # 1: a wrong answer stopped its notebook early
     rows = (out / "grades.csv").read_text().count("\n") - 1
     assert rows == 5 * len(list(submissions.iterdir())), "not everything was graded"
     spark = re.search(r"Spark started in ([\d.]+) s", text)

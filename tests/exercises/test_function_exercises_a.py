@@ -169,9 +169,8 @@ def test_25_shows_the_shortest_story_and_what_came_before():
         "then: c1 subscribes to mails instead of orders",
         "Before the rebalance of generation 1:",
     ]
-    assert lines[10].endswith(
-        "broker-0 is asked by c1 to let it join group billing (JoinGroup, correlation 16)"
-    )
+    assert lines[10].endswith("broker-0 is asked by c1 to let it join group billing (JoinGroup)")
+    assert max(map(len, lines[5:11])) < 100
     assert lines[-1].split() == [
         *("1", "8,009", "ms", "subscription_changed", "member_joined", "<-", "differs"),
     ]

@@ -56,11 +56,14 @@ def test_the_tiles_count_the_class():
     tiles = dict(re.findall(r"<dt>(.*?)</dt><dd>(\d+)</dd>", page(CLASS)))
     assert tiles == {
         "students": "6",
-        "submissions": "5",
-        "passed every check": "1",
-        "failed a check": "3",
-        "not graded": "3",
+        "submissions": "7",
+        "passed all checks": "1",
+        "did not pass all": "3",
+        "were not graded": "3",
     }
+    assert "on average of\n5 submissions" in page(CLASS)
+    assert "<h3>Points of 4 graded submissions</h3>" in page(CLASS)
+    assert "<h3>Checks of 5 submissions</h3>" in page(CLASS)
 
 
 def test_points_are_distributed_over_columns():
@@ -85,13 +88,22 @@ def test_reasons_are_grouped_and_link_to_their_students():
     """Other names and numbers are the same reason; a stopped notebook is one, not five."""
     text = page(CLASS)
     groups = re.findall(
-        r'class="count">(\d+)</span><div><p class="soft">(.*?)</p><p>(.*?)</p>', text
+        r'class="count">(\d+)</span><div><p>(.*?)</p><p class="soft">(.*?)</p>', text
     )
-    assert groups[0] == ("2", "One topic: even runs, the first members take one more", "… gets …")
-    assert ("1", "The notebook stopped", "not reached, since the cell … stopped") in groups
-    assert len(groups) == 3
+    first, second = (check.title for check in EXERCISE.checks[:2])
+    assert groups == [
+        ("2", "… gets …", f"{first} · {second}"),
+        ("1", "not reached, since the cell `import x` stopped", "The notebook stopped"),
+    ]
     assert 'href="feedback/bob.html"' in text
     assert 'href="feedback/%253Cscript%253E' in text
+
+
+def test_a_check_that_was_not_asked_is_no_reason_of_its_own():
+    """Only the one that ran too long is."""
+    rows = submitted("ann", failed=CHECKS, reason="not asked, since x ran longer than 9 s")
+    rows[0] = rows[0]._replace(reason=f"{CHECKS[0]}: it ran longer than 9 s")
+    assert page(rows).count('class="count"') == 1
 
 
 def test_many_reasons_and_students_are_shortened_and_counted():

@@ -33,15 +33,32 @@ def found_in(source, **how):
 
 
 def test_plain_folders_and_nbgraders_are_read(tmp_path):
-    """A notebook may lie anywhere below its student's folder; hidden ones do not count."""
+    """A notebook may lie anywhere below its student's folder; what tools write does not count."""
     put(tmp_path, "ann/41_range_assignor.ipynb", "bob/ps1/41_range_assignor.ipynb")
     put(tmp_path, "ann/.ipynb_checkpoints/41_range_assignor-checkpoint.ipynb")
-    put(tmp_path, ".git/41_range_assignor.ipynb", "ann/.hidden.ipynb", "ann/notes.txt")
+    put(tmp_path, ".git/41_range_assignor.ipynb", "ann/._41_range_assignor.ipynb", "ann/notes.txt")
+    put(tmp_path, "__MACOSX/ann/41_range_assignor.ipynb", "ann/.~41_range_assignor.ipynb")
+    put(tmp_path, ".DS_Store", "ann/.DS_Store")
     assert found_in(tmp_path) == [
         ("ann", "41_range_assignor", ""),
         ("bob", "41_range_assignor", ""),
     ]
     assert found_in(Path(tmp_path, "ann", "..")) == found_in(tmp_path)
+
+
+@pytest.mark.parametrize("packed", [True, False], ids=["zip", "folder"])
+def test_a_name_that_begins_with_a_dot_is_a_name(tmp_path, packed):
+    """A student's, a folder's or a notebook's: it is read, or has a row that says why not."""
+    put(tmp_path / "class", ".ann/41_range_assignor.ipynb", "bob/.hw/41_range_assignor.ipynb")
+    put(tmp_path / "class", "bob/.hidden.ipynb", ".carl/notes.txt")
+    source = zipped(tmp_path / "class") if packed else tmp_path / "class"
+    known = "name the file 41_range_assignor, 42_round_robin.ipynb"
+    assert found_in(source) == [
+        (".ann", "41_range_assignor", ""),
+        (".carl", "", "no notebook was handed in, but notes.txt"),
+        ("bob", ".hidden", f"no exercise is called .hidden: {known}"),
+        ("bob", "41_range_assignor", ""),
+    ]
 
 
 MOODLE = {
@@ -222,6 +239,9 @@ def test_a_folder_with_nothing_to_grade_is_refused(tmp_path, paths, said):
         find_submissions(tmp_path, EXERCISES)
     with pytest.raises(NoSubmissionsError, match="there is no folder or zip"):
         find_submissions(tmp_path / "nowhere", EXERCISES)
+    put(tmp_path, "one.ipynb")
+    with pytest.raises(NoSubmissionsError, match=r"put it .* as in submissions/ann/one.ipynb"):
+        find_submissions(tmp_path / "one.ipynb", EXERCISES)
     put(tmp_path, "file.txt")
     with pytest.raises(NoSubmissionsError, match=r"file.txt: the zip cannot be read: File is not"):
         find_submissions(tmp_path / "file.txt", EXERCISES)

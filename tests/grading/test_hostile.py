@@ -56,17 +56,18 @@ def world():
     victim.mkdir()
     folder.chmod(0o777)  # Only the walls are in his way.
     os.environ["SECRET"] = "token"
-    shared = ctypes.CDLL(None).shmget(0x6B6C, 1, 0o1666)
+    key = 0x6B6C0000 + os.getpid()  # several of us may run at a time
+    shared = ctypes.CDLL(None).shmget(key, 1, 0o1666)
     with socket.create_server(("127.0.0.1", 0)) as tcp, socket.socket(socket.AF_UNIX) as abstract:
-        abstract.bind("\0kafkalearn-test")
+        abstract.bind(f"\0kafkalearn-test-{os.getpid()}")
         abstract.listen()
         yield {
             "FOLDER": str(FOLDER),
             "CHECKOUT": str(FOLDER.parents[1]),
             "VICTIM": str(victim),
             "PORT": str(tcp.getsockname()[1]),
-            "ABSTRACT": "kafkalearn-test",
-            "SHARED": str(0x6B6C),
+            "ABSTRACT": f"kafkalearn-test-{os.getpid()}",
+            "SHARED": str(key),
             "CHECKS": repr(CHECKS),
         }
     ctypes.CDLL(None).shmctl(shared, 0, None)
@@ -196,6 +197,8 @@ def test_a_probe_succeeds_without_its_protection(world, graded_without, name):
     cell, protections = attacks.PROBES[name]
     Path(world["VICTIM"]).mkdir(exist_ok=True)
     grades = graded_without(filled(with_cell(cell), world), *protections.split())
+    if "pids" in protections and os.geteuid() and grades[0].status == "not_run":
+        pytest.skip(grades[0].reason)  # without such a namespace nobody but root may mount /proc
     assert {grade.status for grade in grades} == {"not_reached"}
     assert "reached" in grades[0].reason.removeprefix(f"{CHECKS[0]}: not reached")
 

@@ -1,6 +1,7 @@
 """The walls themselves: what is behind them, and what happens where they cannot be had."""
 
 import json
+import socket
 import sys
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from kafkalearn.grading import engines, isolation
 from kafkalearn.grading.collect import Submission
 from kafkalearn.grading.exercise import ALWAYS_LENT, Limits
 from kafkalearn.grading.fork_engine import ForkRunner
-from kafkalearn.grading.isolation import SandboxServer, isolation_problem
+from kafkalearn.grading.isolation import IsolationError, SandboxServer, isolation_problem
 from kafkalearn.grading.runner import run
 from kafkalearn.grading.sandbox import PROTECTIONS, WITHOUT_PRIVILEGES
 from tests.grading.attacks import with_cell
@@ -71,15 +72,80 @@ def test_only_python_the_system_and_what_is_lent_are_there():
     assert said.strip().startswith(b'{"done": null}'), said
 
 
+@needs_walls
+def test_a_submission_reaches_itself_and_nobody_else():
+    """Its own loopback works; a service of this machine is not there, and no way leads out."""
+    with socket.create_server(("0.0.0.0", 0)) as service:
+        port = service.getsockname()[1]
+        source = (
+            "import errno, socket\n"
+            "server = socket.create_server(('127.0.0.1', 0))\n"
+            "socket.create_connection(server.getsockname()).close()\n"
+            "assert [name for _, name in socket.if_nameindex()] == ['lo']\n"
+            "def said(*address):\n"
+            "    return socket.socket().connect_ex(address)\n"
+            f"assert said('127.0.0.1', {port}) == errno.ECONNREFUSED\n"
+            f"for away in {[*_own_addresses(), '192.0.2.1']}:\n"
+            f"    assert said(away, {port}) == errno.ENETUNREACH, away\n"
+        )
+        engine = ForkRunner(PROTECTIONS)
+        status, reason = graded(source, engine)
+        engine.close()
+        assert status == {"passed"}, reason
+        service.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            service.accept()
+
+
+def _own_addresses():
+    """Addresses of this machine that others could use, if it has any."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+        try:
+            asked.connect(("192.0.2.1", 9))  # sends nothing
+        except OSError:
+            return []
+        return [asked.getsockname()[0]]
+
+
+@needs_walls
+def test_packages_that_have_an_answer_are_not_there(monkeypatch):
+    """Of kafka and aiokafka nothing can be imported, whether they are installed or not."""
+    names = ("kafka", "aiokafka", "hypothesis")  # the last one is installed, and stands for them
+    source = (
+        "from importlib.util import find_spec\n"
+        f"found = [name for name in {names} if getattr(find_spec(name), 'origin', None)]\n"
+        "assert not found, found"
+    )
+    engine = ForkRunner(PROTECTIONS)
+    status, reason = graded(source, engine)
+    engine.close()
+    assert (status, "AssertionError: ['hypothesis']" in reason) == ({"not_reached"}, True)
+    monkeypatch.setattr(isolation, "_ANSWERS", (*isolation._ANSWERS, "hypothesis"))
+    engine = ForkRunner(PROTECTIONS)
+    status, reason = graded(source, engine)
+    engine.close()
+    assert status == {"passed"}, reason
+
+
 def test_a_machine_without_walls_grades_only_what_is_trusted(monkeypatch):
-    """The reason says what is missing, and what to do."""
-    monkeypatch.setattr(engines, "isolation_problem", lambda: "unshare: Operation not permitted")
-    status, reason = graded("pass", engines.engine_called("fork", trusted=False))
+    """The reason says what is missing."""
+    with monkeypatch.context() as patched:
+        patched.setattr(isolation, "_walls", _impossible)
+        status, reason = graded("pass", engines.engine_called("fork", trusted=False))
     assert status == {"not_run"}
-    assert reason == "unshare: Operation not permitted: --trusted grades without isolation"
+    assert reason.startswith("this machine does not let us isolate submissions (")
+    monkeypatch.setattr(engines, "isolation_problem", lambda: "unshare: Operation not permitted")
     trusted = engines.engine_called("fork", trusted=True)
     assert graded("pass", trusted)[0] == {"passed"}
     trusted.close()
+
+
+@needs_walls
+def test_a_server_that_cannot_start_a_process_is_none(monkeypatch):
+    """No submission is blamed for it: what a process needs is tried before the first comes."""
+    monkeypatch.setattr(isolation, "Limits", lambda: Limits(disk_mb=-1))
+    with pytest.raises(IsolationError, match="behind the walls could not be started"):
+        SandboxServer(ALWAYS_LENT, protections=PROTECTIONS)
 
 
 def test_walls_that_are_refused_say_why(monkeypatch):

@@ -1,7 +1,9 @@
 """What a run has graded survives the run."""
 
+import resource
 import subprocess
 import sys
+from contextlib import contextmanager, suppress
 
 import pytest
 
@@ -106,3 +108,31 @@ def test_a_key_names_all_that_grades_depend_on():
     ]
     assert key(*base) == key(*base)
     assert len({key(*base), *(key(*other) for other in others)}) == 7
+
+
+@contextmanager
+def room_for(byte_count):
+    """Let no file grow beyond this, as on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (byte_count, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_full_disk_is_told_once_and_what_was_kept_stays(tmp_path):
+    """Whoever learnt of it in `add` is not interrupted a second time by the end of the journal."""
+
+    def run():
+        with journal(tmp_path) as first:
+            first.add("a", ANN)
+            with suppress(OSError):
+                first.add("b", ANN * 9)
+            raise LookupError("the run's own words")
+
+    with room_for(200), pytest.raises(LookupError, match="the run's own words"):
+        run()
+    with journal(tmp_path) as second:
+        assert second.find("b") is None
+        assert second.grades(second.find("a")) == ANN

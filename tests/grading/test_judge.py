@@ -52,6 +52,45 @@ def test_the_reference_agrees_with_the_package():
                 assert EXERCISE.judge.problem(arguments, kafka) is None
 
 
+def asked_with(change):
+    """The verdict on a right answer whose replies are changed, and how often it was asked."""
+    ask, said = asker(answer_of(FOLDER / "solution.ipynb")), []
+
+    def changed_ask(message):
+        said.append(message)
+        return change(ask(message))
+
+    return decide(EXERCISE, "random-groups", seed=1, ask=changed_ask), said
+
+
+def test_cases_are_asked_about_in_groups_that_grow():
+    """A check of forty cases takes four messages; each case is answered and judged for itself."""
+    verdict, said = asked_with(lambda reply: reply)
+    assert [len(message["each"]) for message in said] == [4, 8, 16, 12]
+    assert verdict.sentence == "random-groups: right in 40 of 40 cases"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda each: {"each": each[:-1]},
+        lambda each: {"each": len(each)},
+        lambda each: {"refused": "the answer is longer than 2 MB"},
+    ],
+)
+def test_a_group_that_is_not_answered_is_asked_about_one_by_one(change):
+    """Answers that together are too long, or too few, are still heard one at a time."""
+    verdict, said = asked_with(lambda reply: change(reply["each"]) if "each" in reply else reply)
+    assert len(said) == 4 + 40
+    assert verdict.passed
+
+
+def test_what_is_no_answer_in_a_group_fails_its_case():
+    """Nothing that a group's reply holds passes for an answer but an answer."""
+    verdict, _ = asked_with(lambda reply: {"each": ["yes"] * len(reply.get("each", []))})
+    assert verdict.sentence == "random-groups: no answer came back"
+
+
 @pytest.mark.parametrize(
     ("answer", "said"),
     [

@@ -44,6 +44,19 @@ def test_the_copy_wins_over_an_installed_package(copy):
         assert python(source, copy) == missing
 
 
+def test_what_is_compiled_is_lent_compiled(copy):
+    """Python need not compile it again, as long as it is the source that stands beside it."""
+    source = (
+        "import sys; from importlib._bootstrap_external import SourceFileLoader as L\n"
+        "L.source_to_code = None\n"
+        "import kafkalearn.records; print(kafkalearn.records.__file__)"
+    )
+    assert python(source, copy) == str(copy / "kafkalearn" / "records.py")
+    with (copy / "kafkalearn" / "records.py").open("a") as file:
+        file.write("\nraise ValueError('the new source')\n")
+    assert python("import kafkalearn.records", copy) == "ValueError: the new source"
+
+
 @pytest.mark.parametrize("module", ["judge", "exercise", "judge_server", "runner"])
 def test_the_judges_half_is_not_in_the_copy(copy, module):
     """Nothing that knows or decides an answer can be imported."""

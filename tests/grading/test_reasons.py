@@ -36,10 +36,10 @@ def test_other_sentences_and_other_errors_stay_apart():
 
 
 def test_the_most_frequent_comes_first_and_a_student_counts_once():
-    """Whatever order they come in; the example is a student's own sentence."""
+    """Whatever order they come in; the sentences themselves are kept."""
     pairs = [("bob", "x 1 is wrong here"), ("ann", "y"), ("ann", "x 2 is wrong here")]
     first, second = grouped([*pairs, ("ann", "x 3 is wrong here")])
     assert (first.pattern, first.students) == ("x … is wrong here", ("ann", "bob"))
-    assert first.example == "x 1 is wrong here"
+    assert first.reasons == ("x 1 is wrong here", "x 2 is wrong here", "x 3 is wrong here")
     assert second.students == ("ann",)
     assert grouped(reversed(pairs))[0].pattern == first.pattern

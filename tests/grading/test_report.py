@@ -80,7 +80,7 @@ def test_a_run_that_fails_leaves_the_earlier_one_whole(tmp_path, monkeypatch):
     def fails(*_, **__):
         raise OSError("disk full")
 
-    monkeypatch.setattr(report, "page", fails)
+    monkeypatch.setattr(report.feedback, "page", fails)
     with pytest.raises(OSError, match="disk full"):
         write(tmp_path, BOB)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
@@ -112,7 +112,8 @@ def with_story(student, step=3):
     """A grade whose case is a picture and a story."""
     text = StringIO()
     STORY.to_jsonl(text)
-    story = {"caption": EVIL, "jsonl": text.getvalue(), "step": step}
+    about = {"caption": EVIL, "condition": "c1 crashes at 115 ms"}
+    story = {**about, "jsonl": text.getvalue(), "step": step}
     detail = json.dumps({"picture": '<svg class="kl"><title>seen</title></svg>', "story": story})
     return row(student, "by-name", "failed", "by-name: wrong", detail=detail)
 
@@ -132,6 +133,35 @@ def test_a_story_is_written_once_and_linked_from_every_page_that_tells_it(tmp_pa
     (tmp_path / "feedback" / "stories" / "mine.txt").write_text("a teacher's own")
     write(tmp_path, BOB)
     assert [path.name for path in (tmp_path / "feedback" / "stories").iterdir()] == ["mine.txt"]
+
+
+def test_a_story_has_its_title_and_what_happens_in_it(tmp_path):
+    """Above the messages and the logs, which are enough to see what went wrong."""
+    write(tmp_path, [with_story("ann")])
+    (story,) = (tmp_path / "feedback" / "stories").iterdir()
+    text = story.read_text()
+    above = text.partition('<header class="kl kl-above">')[2].partition("</header>")[0]
+    title = f"{EXERCISE.title}: {EXERCISE.check('by-name').title}"
+    assert above.startswith(f"<h1>{title}</h1><p>c1 crashes at 115 ms</p>")
+    assert f"<title>{title}</title>" in text
+    assert re.findall(r"kl-at-(\w+)", text.partition("held")[2]) == ["messages", "logs"]
+    assert '<p class="story"' in (tmp_path / "feedback" / "ann.html").read_text()
+    assert "c1 crashes at 115 ms" in (tmp_path / "feedback" / "ann.html").read_text()
+
+
+def test_a_case_that_two_checks_share_is_shown_once(tmp_path):
+    """The second names the first; another story, or another student's, is its own."""
+    first = with_story("ann")
+    check = "topic-by-topic"
+    first = first._replace(reason="by-name: c1 crashed at 115 ms")
+    second = with_story("ann", step=5)
+    second = second._replace(check=check, reason=f"{check}: c1 crashed at 9 ms")
+    other = second._replace(check="random-groups", reason="random-groups: wrong otherwise")
+    write(tmp_path, [first, second, other, with_story("bob")])
+    text = (tmp_path / "feedback" / "ann.html").read_text()
+    assert text.count("Step through what happened") == 2
+    assert f"The same happens as under “{EXERCISE.check('by-name').title}”." in text
+    assert "The same happens" not in (tmp_path / "feedback" / "bob.html").read_text()
 
 
 def test_a_story_longer_than_a_page_is_shown_around_its_step(tmp_path, monkeypatch):

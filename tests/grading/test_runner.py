@@ -6,7 +6,16 @@ from kafkalearn.grading.collect import Submission
 from kafkalearn.grading.engines import engine_called
 from kafkalearn.grading.isolation import IsolationError
 from kafkalearn.grading.runner import run
-from tests.grading.submissions import CHECKS, EXERCISE, FOLDER, as_bytes, code, notebook
+from tests.grading.submissions import (
+    CHECKS,
+    EXERCISE,
+    FOLDER,
+    answered,
+    as_bytes,
+    changed,
+    code,
+    notebook,
+)
 
 
 def graded(book, engine):
@@ -50,6 +59,27 @@ def test_a_notebook_may_use_what_notebooks_offer(engine):
     book["cells"].insert(-len(CHECKS), code("1 / 0", "skip-execution"))
     grades = graded(book, engine)
     assert {grade.reason for grade in grades if grade.status != "passed"} == set()
+
+
+@pytest.mark.slow
+def test_after_a_check_that_does_not_end_no_other_is_asked(engine):
+    """The same answer would let each of them wait for its limit."""
+    content = answered("def range_assign(*_):\n    while True: pass")
+    exercise = changed(toml=("cell_seconds = 10", "cell_seconds = 1"))
+    grades = run(Submission("ann", EXERCISE.name, content), exercise, seed=3, engine=engine)
+    assert {grade.status for grade in grades} == {"failed"}
+    first, *others = (grade.told for grade in grades)
+    assert first == "it ran longer than 1 s and was interrupted"
+    assert set(others) == {f"not asked, since {CHECKS[0]} did not end: {first}"}
+
+
+@pytest.mark.slow
+def test_code_that_cannot_be_read_is_shown(engine):
+    """The line with its number, beside what Python says."""
+    book = notebook(FOLDER / "solution.ipynb")
+    book["cells"].insert(-len(CHECKS), code("x = 1\ndef f(:\n    pass"))
+    reason = graded(book, engine)[0].reason
+    assert "SyntaxError: invalid syntax, in line 2 of the cell: `def f(:`" in reason
 
 
 @pytest.mark.slow

@@ -185,9 +185,10 @@ def test_repeats_are_counted_over_all_records():
     trace = trace_of(*(("processed", "c1", 0, offset) for offset in (0, 1, 0, 1, 1)))
     assert repeated(trace, 3, because="three may") is None
     problem = repeated(trace, 1, because="one may")
-    assert (problem.seq, problem.sentence) == (
-        3,
-        "orders-0 offset 1 was processed 2 times: one may",
+    assert problem.seq == 3
+    assert problem.sentence == "2 records came again, orders-0 offset 1 as the last: one may"
+    assert repeated(trace, 0, because="none may").sentence == (
+        "orders-0 offset 0 was processed again: none may"
     )
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from kafkalearn.grading.archives import LARGEST_BYTES, SubmissionError
-from kafkalearn.grading.submission import prepare
+from kafkalearn.grading.submission import MOST_CELLS, prepare
 from tests.grading.submissions import (
     CHECKS,
     EXERCISE,
@@ -48,6 +48,7 @@ def without_answer():
             "written for the exercise 42_round_robin_assignor, not for 41_range_assignor",
         ),
         (book(metadata={"kafkalearn": "mine"}), "no valid notebook"),
+        (book(cells=[code("1")] * (MOST_CELLS + 1)), "the notebook has 501 cells: at most 500"),
         (b" " * LARGEST_BYTES + b"{}", "larger than 10 MB"),
     ],
 )

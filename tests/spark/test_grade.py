@@ -71,6 +71,7 @@ class FakeSpark:
 
     def __init__(self, cores=2):
         self.sparkContext = self
+        self.master = "spark://there:7077"
         self.defaultParallelism = cores
         self._jsc = self
         self.stopped = False

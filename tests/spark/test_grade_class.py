@@ -1,13 +1,16 @@
 """The command `kafkalearn grade`: what it writes, says and returns."""
 
 import csv
+import os
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
 
 from kafkalearn.cli import app
-from kafkalearn.grading.grades import Grade, not_run
+from kafkalearn.grading.grades import NOT_REACHED, Grade, not_run
 from kafkalearn.grading.journal import Journal
 from kafkalearn.spark import class_run, shipped
 from kafkalearn.spark.session import SparkStartError
@@ -47,7 +50,7 @@ class Spark:
         self.settings = None
         self.stopped = 0
 
-    def start(self, master):
+    def start(self, master, **_):
         """Begin a session."""
         self.asked.append(master)
         return SimpleNamespace(stop=self.stop)
@@ -55,6 +58,12 @@ class Spark:
     def stop(self):
         """End the session."""
         self.stopped += 1
+
+    def times_stopped(self):
+        """Wait until the last stop is over: how many there were."""
+        while class_run._STOPPING:
+            class_run._STOPPING.pop().join()
+        return self.stopped
 
     def grade_all(self, spark, rows, *, exercises, settings, count):
         """Grade each row as it is read."""
@@ -112,20 +121,23 @@ def test_bad_input_is_refused_before_anything_starts(tmp_path, submissions, spar
     assert spark.asked == []
 
 
-@pytest.mark.parametrize("bob", ["passed", "not graded"])
+@pytest.mark.parametrize("bob", ["passed", "not graded", "stopped early"])
 def test_the_status_tells_whether_everything_was_graded(tmp_path, submissions, spark, bob):
     """0 and 1 both leave grades; help explains them."""
     if bob == "not graded":
         spark.result = lambda row: (
             passed(row) if row.student == "ann" else not_run("bob", EXERCISE, reason="it died")
         )
+    if bob == "stopped early":
+        spark.result = lambda row: [g._replace(status=NOT_REACHED) for g in passed(row)]
     got, output = grade(submissions, "--out", tmp_path / "out")
+    assert ("could not be graded or stopped early" in output) == (got == 1)
     assert got == (0 if bob == "passed" else 1)
     assert "Each submission runs in a sandbox" in output
     assert "Course seed 0 (the default; --course-seed changes it)" in output
     assert (tmp_path / "out" / "feedback" / "bob.html").is_file()
     assert (tmp_path / "out" / "class.html").is_file()
-    assert spark.stopped == 1
+    assert spark.times_stopped() == 1
     _, described = grade("--help")
     assert "Exit status: 0, everything was graded" in " ".join(described.split())
 
@@ -168,13 +180,13 @@ def test_a_run_that_breaks_off_writes_nothing_and_says_what_is_still_there(
 
     spark.result = breaks_off
     status, output = grade(submissions, "--out", out)
-    assert status == 2
+    assert status == (130 if isinstance(error, KeyboardInterrupt) else 1)
     assert "of an earlier run that --resume would have used: 2." in output
     assert f"nothing was written: {str(error) or 'interrupted'}" in output
     assert "graded submissions that --resume can use: 1" in output
     assert "still holds the grades of an earlier run" in output
     assert (out / "grades.csv").read_bytes() == before
-    assert spark.stopped == 2
+    assert spark.times_stopped() == 2
 
 
 def test_a_rerun_grades_only_what_is_new(tmp_path, submissions, spark):
@@ -187,11 +199,11 @@ def test_a_rerun_grades_only_what_is_new(tmp_path, submissions, spark):
     spark.result = passed
     assert grade(submissions, "--out", out, "--resume")[0] == 0
     first = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-    grade(submissions, "--out", out, "--resume")
+    assert "Nothing is new: 2 as before." in grade(submissions, "--out", out, "--resume")[1]
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == first
     hand_in(submissions, "ann", STARTER + b" ")
     hand_in(submissions, "carl")
-    grade(submissions, "--out", out, "--resume")
+    assert "1 as before, 2 new." in grade(submissions, "--out", out, "--resume")[1]
     assert spark.asked == [None, "ann", "bob", None, "bob", None, "ann", "carl"]
     assert list(table(out)) == ["carl", "bob", "ann"]
 
@@ -216,6 +228,25 @@ def test_two_runs_in_one_folder_are_refused(tmp_path, submissions, spark):
     with Journal(tmp_path / "out", resume=False):
         status, output = grade(submissions, "--out", tmp_path / "out")
     assert (status, "another run is grading into this folder" in output) == (2, True)
+    assert spark.asked == []
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("grades.csv", b"student;points\nann;2\n", "would be overwritten"),
+        ("grades.csv", "student,points\nJosé,2\n".encode("latin-1"), "would be overwritten"),
+        ("grades.csv", None, "would be overwritten"),
+        ("journal.jsonl", None, "cannot be written: [Errno 21] Is a directory"),
+    ],
+)
+def test_what_is_in_the_way_of_a_report_is_named(tmp_path, submissions, spark, name, content, said):
+    """A table that a spreadsheet wrote, or a folder: a sentence, and nothing is begun."""
+    place = tmp_path / "out" / name
+    place.parent.mkdir()
+    place.mkdir() if content is None else place.write_bytes(content)
+    status, output = grade(submissions, "--out", tmp_path / "out")
+    assert (status, said in output) == (2, True), output
     assert spark.asked == []
 
 
@@ -244,6 +275,32 @@ def test_what_is_shipped_holds_all_that_graders_read():
     names = zipfile.ZipFile(shipped.packed()).namelist()
     assert {"kafkalearn/grading/helper.py", "kafkalearn/views/look.css"} <= set(names)
     assert shipped.packed() == shipped.packed()
+
+
+@pytest.mark.parametrize(
+    ("master", "program"),
+    [
+        ("local[2]", sys.executable),
+        ("local[2]", "another-python"),
+        ("local-cluster[2,1,1024]", sys.executable),
+        ("spark://there:7077", sys.executable),
+    ],
+)
+def test_executors_elsewhere_get_the_package_as_a_file(master, program):
+    """Those of a local master find it where it lies; asked twice, nothing changes."""
+    files: list[str] = []
+    context = SimpleNamespace(
+        master=master, pythonExec=program, environment={}, addPyFile=files.append
+    )
+    for _ in range(2):
+        shipped.ship(context)
+    if (master, program) == ("local[2]", sys.executable):
+        assert files == []
+        first = context.environment["PYTHONPATH"].split(os.pathsep)[0]
+        assert (Path(first) / "kafkalearn" / "__init__.py").is_file()
+    else:
+        assert set(files) == {str(shipped.packed())}
+        assert context.environment == {}
 
 
 def test_grades_of_students_who_are_not_here_are_not_overwritten(tmp_path, submissions, spark):
