@@ -1,8 +1,10 @@
 """The copy of the package for a learner's process: it wins, and holds what is lent only."""
 
 import os
+import py_compile
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -44,8 +46,12 @@ def test_the_copy_wins_over_an_installed_package(copy):
         assert python(source, copy) == missing
 
 
-def test_what_is_compiled_is_lent_compiled(copy):
+def test_what_is_compiled_is_lent_compiled(tmp_path):
     """Python need not compile it again, as long as it is the source that stands beside it."""
+    copy = tmp_path / "lent"
+    for name in EXERCISE.lent_modules:
+        py_compile.compile(find_spec(name).origin)
+    lend(EXERCISE.lent_modules, copy)
     source = (
         "import sys; from importlib._bootstrap_external import SourceFileLoader as L\n"
         "L.source_to_code = None\n"
