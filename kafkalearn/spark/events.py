@@ -81,6 +81,8 @@ def known(frame: "DataFrame") -> "DataFrame":
     from pyspark.sql import functions as F  # noqa: N812
 
     types = dict(frame.dtypes)
+    if types == TYPES:
+        return frame
     if unknown := [name for name in types if name not in TYPES]:
         raise EventsError(f"{short(unknown[0])} is no column of events: {', '.join(TYPES)} are")
     if missing := [name for name in REQUIRED if name not in types]:

@@ -5,6 +5,8 @@ phase, Stable or Empty; and of a gap, from the event by which the last owner had
 more (revoked, crash, or no member any more) to `assigned` of the next.
 """
 
+from kafkalearn.trace import Trace
+
 ORDERS = "orders"
 FIRST = (1, 1, "member_joined", "stable", 1, 15, 3015, 3017, 0, 0, {})
 PAIR = (1, 1, "member_joined", "stable", 2, 5, 6005, 6007, 0, 0, {})
@@ -123,6 +125,38 @@ LAG = {
         (126657, 5, 5, 5, 0, 0),
     ],
 }
+
+
+# (group, offset, delivered, processed, lost, duplicated)
+MADE_AGAIN = [
+    ("billing", 0, 1, 1, False, 0),
+    ("billing", 0, 1, 0, False, 0),
+    ("billing", 1, 1, 1, False, 0),
+    (None, 2, 0, 0, False, 0),
+]
+
+
+def topic_made_again():
+    """Two records are read, worked on and committed; then the topic is made anew, with others.
+
+    Of those the first is delivered only, in partition 0, and that of partition 1 meets no group.
+    """
+    trace = Trace("a topic is made again")
+    of_group = {"group_id": "billing", "topic": ORDERS, "partition": 0}
+    place = {"topic": ORDERS, "partition": 0}
+    trace.record("topic_changed", 1, "b0", topic=ORDERS, detail={"change": "created", "count": 2})
+    trace.record("append", 2, "b0", **place, offset=0, detail={"count": 2})
+    trace.record("poll", 3, "c1", group_id="billing")
+    trace.record("records_returned", 4, "c1", **place, offset=0, detail={"count": 2})
+    for offset in (0, 1):
+        trace.record("processed", 5, "c1", **place, offset=offset, detail={"sink": "db"})
+    trace.record("offset_stored", 6, "b0", **of_group, offset=2)
+    trace.record("topic_changed", 7, "b0", topic=ORDERS, detail={"change": "deleted", "count": 2})
+    trace.record("topic_changed", 8, "b0", topic=ORDERS, detail={"change": "created", "count": 2})
+    trace.record("append", 9, "b0", **place, offset=0, detail={"count": 1})
+    trace.record("append", 9, "b0", topic=ORDERS, partition=1, offset=2, detail={"count": 1})
+    trace.record("records_returned", 10, "c1", **place, offset=0, detail={"count": 1})
+    return trace
 
 
 def as_counted(rebalance):

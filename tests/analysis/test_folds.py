@@ -68,6 +68,13 @@ def test_two_sinks_are_no_duplicates():
     assert (row.processed, row.duplicated) == (3, 1)
 
 
+def test_a_topic_that_is_made_again_has_other_records():
+    """The work on the old record 0, and its commit, say nothing of the new one."""
+    found = deliveries(counted.topic_made_again())
+    rows = [(each.group_id, each.offset, *each[4:]) for each in found]
+    assert sorted(rows, key=repr) == sorted(counted.MADE_AGAIN, key=repr)
+
+
 def test_clients_alone_tell_who_was_in_which_generation():
     """Without a coordinator's events: from the first join to the last assignment."""
     trace = scenarios.consumer_stops_polling()

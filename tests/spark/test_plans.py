@@ -41,6 +41,24 @@ def test_no_table_runs_a_python_function_and_all_are_as_promised(empty):
         assert all("windowspecdefinition(run_id#" in line for line in windows), name
 
 
+EXCHANGES = {"ownership": 1, "commits": 0, "deliveries": 1, "lag": 1, "assignment_quality": 3}
+
+
+def test_events_travel_once_for_each_thing_that_is_read_of_them(
+    spark, empty, tmp_path, monkeypatch
+):
+    """Brought together by run, they are sorted for window after window, and never joined."""
+    from kafkalearn.spark.tables import TABLES
+
+    empty.write.parquet(str(tmp_path / "events"))
+    read = spark.read.parquet(str(tmp_path / "events"))
+    monkeypatch.setattr(spark.conf, "get", lambda key, *_: "2")  # with one task nothing travels
+    for name, most in EXCHANGES.items():
+        physical = TABLES[name][0](read)._jdf.queryExecution().executedPlan().toString()
+        assert len(re.findall(r"[- ]Exchange ", physical)) == most, name
+        assert not re.search(r"(Hash|Merge|Loop)Join", physical), name
+
+
 def test_a_python_function_is_found_in_a_plan(empty):
     """Each way to run one has its own node."""
     from pyspark.sql import functions as F  # noqa: N812

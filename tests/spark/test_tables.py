@@ -41,6 +41,7 @@ def runs():
     yield scenarios.group_changes(change="join", faults=faults)
     yield scenarios.coordinator_fails_over(profile="4.0", faults=[CutOff("c1", 3500, 9000)])
     yield scenarios.first_member(record={"kinds": ["append", "records_returned", "offset_stored"]})
+    yield counted.topic_made_again()
 
 
 def imported(trace, kinds=CLIENTS):
@@ -128,6 +129,32 @@ def test_deliveries_are_those_counted_by_hand(tables, name):
         (row["partition"], row["offset"]): tuple(row[each] for each in numbers)
         for row in tables["deliveries"][scenarios.run(name).run_id]
     } == counted.DELIVERIES[name]
+
+
+def test_a_topic_that_is_made_again_has_other_records(tables):
+    """The work on the old record 0, and its commit, say nothing of the new one."""
+    trace = counted.topic_made_again()
+    columns = ("group_id", "offset", "delivered", "processed", "lost", "duplicated")
+    assert of(tables, "deliveries", trace, *columns) == sorted(counted.MADE_AGAIN, key=repr)
+
+
+def test_all_tables_together_are_those_made_one_by_one(spark, tables, traces, tmp_path):
+    """What they share then is computed once, and let go of at the end."""
+    from kafkalearn.spark.events import events
+    from kafkalearn.spark.tables import TABLES, all_tables
+
+    some = [*[*traces.values()][:3], counted.topic_made_again()]
+    for number, trace in enumerate(some):
+        trace.to_parquet(tmp_path / f"{number}.parquet")
+    with all_tables(events(spark, tmp_path)) as together:
+        assert set(together) == set(TABLES)
+        found = {name: table.toArrow().to_pylist() for name, table in together.items()}
+    for name, rows in found.items():
+        alone = [
+            {"run_id": each.run_id} | row for each in some for row in tables[name][each.run_id]
+        ]
+        assert sorted(rows, key=repr) == sorted(alone, key=repr), name
+    assert not spark.sparkContext._jsc.getPersistentRDDs()
 
 
 def of(tables, name, trace, *columns):

@@ -22,9 +22,24 @@ def is_kind(*kinds: str) -> Column:
     return F.col("kind").isin(*kinds)
 
 
+def of_runs(chosen: DataFrame) -> DataFrame:
+    """Bring what is chosen of a run together: no window or group within runs travels any more.
+
+    Each task plans its windows anew, and Spark merges no small ones of what is kept: so, few tasks.
+    """
+    spark = chosen.sparkSession
+    most = int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
+    return chosen.repartition(min(most, 4 * spark.sparkContext.defaultParallelism), "run_id")
+
+
 def until_now(*keys: str) -> WindowSpec:
     """Everything of the same run and keys so far, this row too."""
     return Window.partitionBy("run_id", *keys).orderBy("seq").rowsBetween(_FIRST, 0)
+
+
+def whole(*keys: str) -> WindowSpec:
+    """Everything of the same run and keys; ordered as `until_now`, so that one sort serves both."""
+    return Window.partitionBy("run_id", *keys).orderBy("seq").rowsBetween(_FIRST, _LAST)
 
 
 def before(*keys: str) -> WindowSpec:
@@ -37,7 +52,7 @@ def after(*keys: str) -> WindowSpec:
     return Window.partitionBy("run_id", *keys).orderBy(F.desc("seq")).rowsBetween(_FIRST, -1)
 
 
-_FIRST = Window.unboundedPreceding
+_FIRST, _LAST = Window.unboundedPreceding, Window.unboundedFollowing
 
 
 def last(column: Column) -> Column:

@@ -9,6 +9,7 @@ from kafkalearn.spark.tables.columns import (
     is_kind,
     last,
     of_kinds,
+    of_runs,
     promised,
 )
 
@@ -74,10 +75,14 @@ def ownership(events: DataFrame) -> DataFrame:
     out: run_id, group_id, topic, partition, node, member_id, generation, from_ms, until_ms, ended
          one row per interval; member_id and generation are those of its begin
     """
+    return ownership_of(given(events))
+
+
+def ownership_of(assigned: DataFrame) -> DataFrame:
+    """Make `ownership` of what was `given`."""
     begin = F.min(F.struct("seq", "time_ms", "member_id", "generation")).alias("begin")
     intervals = (
-        given(events)
-        .where(F.col("partition").isNotNull())
+        assigned.where(F.col("partition").isNotNull())
         .groupBy("run_id", "group_id", *PARTITION, "node", "end")
         .agg(begin)
     )  # what is kept in a rebalance is given again, and ends at the same time
@@ -98,7 +103,8 @@ def given(events: DataFrame) -> DataFrame:
     An assignment of nothing is one row without a partition.
     """
     kinds = ("assigned", "revoked", "client_state", "fault", "member_removed")
-    told = of_kinds(events, *kinds, detail=_DETAIL)
+    columns = ("run_id", "seq", "time_ms", "node", "kind", "group_id", "member_id", "generation")
+    told = of_runs(of_kinds(events, *kinds, detail=_DETAIL).select(*columns, "detail"))
     detail = F.col("detail")
     ended = (
         F.when(is_kind("revoked"), F.when(detail.lost, "lost").otherwise("revoked"))
@@ -118,7 +124,7 @@ def given(events: DataFrame) -> DataFrame:
         ),
     )
     named = ending.where(is_kind("assigned", "revoked")).select(
-        *(name for name in ending.columns if name not in ("topic", "partition", "detail")),
+        *(name for name in ending.columns if name != "detail"),
         F.explode_outer("detail.partitions").alias("topic", "numbers"),
     )
     each = named.withColumn("partition", F.explode_outer("numbers")).drop("numbers")

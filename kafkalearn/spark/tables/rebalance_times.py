@@ -4,7 +4,14 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from kafkalearn.analysis.causes import LEFT
-from kafkalearn.spark.tables.columns import after, is_kind, last, of_kinds, until_now
+from kafkalearn.spark.tables.columns import (
+    before,
+    is_kind,
+    of_kinds,
+    of_runs,
+    until_now,
+    whole,
+)
 
 GROUP = ("run_id", "group_id")
 _STATE = "to string, reason string, members array<string>"
@@ -31,7 +38,8 @@ def numbered(events: DataFrame) -> DataFrame:
 
 
 def _of_coordinators(events: DataFrame) -> DataFrame:
-    states = of_kinds(events, "group_state", detail=_STATE)
+    told = of_kinds(events, "group_state", detail=_STATE).where(F.col("group_id").isNotNull())
+    states = of_runs(told.select(*GROUP, "seq", "time_ms", "generation", "detail"))
     to = F.col("detail.to")
     begins = (to == "PreparingRebalance").cast("int")
     state = F.struct(
@@ -71,32 +79,26 @@ def _of_coordinators(events: DataFrame) -> DataFrame:
 
 def _of_clients(events: DataFrame) -> DataFrame:
     """What clients alone can tell of a group: who was in a generation, from the first join on."""
-    kinds = ("assigned", "revoked", "client_state", "send", "group_state")
-    told = of_kinds(events, *kinds, detail="to string").where(F.col("group_id").isNotNull())
-    joins = (
-        is_kind("revoked")
-        | (F.col("detail.to") == "REBALANCING")
-        | (is_kind("send") & (F.col("api") == "JoinGroup"))
-    )
-    is_given = is_kind("assigned") & (F.col("generation") >= 0)
-    by_coordinator = F.max(is_kind("group_state")).over(Window.partitionBy(*GROUP))
-    coming = last(F.when(is_given, F.col("generation"))).over(after("group_id"))
-    marked = (
-        told.where(is_given | joins | is_kind("group_state"))
-        .withColumn("by_coordinator", by_coordinator)
-        .where(~F.col("by_coordinator"))
-        .withColumn("generation", F.when(is_given, F.col("generation")).otherwise(coming))
-    )
-    given_at = F.when(is_given, F.col("seq"))
+    is_given = F.col("given").isNotNull()
     found = (
-        marked.where(F.col("generation").isNotNull())
+        _turns(events)
+        .groupBy(*GROUP, "turn")
+        .agg(
+            F.max("given").alias("generation"),
+            F.min("seq").alias("seq"),
+            F.max(F.when(is_given, F.col("seq"))).alias("given_seq"),
+            F.min(F.when(~is_given, F.col("time_ms"))).alias("started_ms"),
+            F.max(F.when(is_given, F.col("time_ms"))).alias("ended_ms"),
+            F.max(F.when(is_given, F.col("node"))).alias("node"),
+        )
+        .where(F.col("generation").isNotNull())
         .groupBy(*GROUP, "generation")
         .agg(
             F.min("seq").alias("seq"),
-            F.min(given_at).alias("given_seq"),
-            F.min(F.when(joins, F.col("time_ms"))).alias("started_ms"),
-            F.max(F.when(is_given, F.col("time_ms"))).alias("ended_ms"),
-            F.array_sort(F.collect_set(F.when(is_given, F.col("node")))).alias("nodes"),
+            F.min("given_seq").alias("given_seq"),
+            F.min("started_ms").alias("started_ms"),
+            F.max("ended_ms").alias("ended_ms"),
+            F.array_sort(F.collect_set("node")).alias("nodes"),
         )
     )
     earlier = F.lag("nodes").over(Window.partitionBy(*GROUP).orderBy("seq"))
@@ -109,4 +111,26 @@ def _of_clients(events: DataFrame) -> DataFrame:
         F.array_size("nodes").cast("bigint").alias("members"),
         *("started_ms", F.lit(None).cast("bigint").alias("joined_ms"), "ended_ms"),
         F.lit("stable").alias("ended_as"),
+    )
+
+
+def _turns(events: DataFrame) -> DataFrame:
+    """Put joins with what is given next; groups that a coordinator tells of are left out."""
+    kinds = ("assigned", "revoked", "client_state", "send", "group_state")
+    is_of_group = F.col("group_id").isNotNull() & (~is_kind("send") | (F.col("api") == "JoinGroup"))
+    told = of_kinds(events, *kinds, detail="to string").where(is_of_group)
+    is_given = is_kind("assigned") & (F.col("generation") >= 0)
+    joins = is_kind("revoked", "send") | (F.col("detail.to") == "REBALANCING")
+    marked = of_runs(
+        told.where(is_given | joins | is_kind("group_state")).select(
+            *(*GROUP, "seq", "time_ms", "node"),
+            F.when(is_given, F.col("generation")).alias("given"),
+            is_kind("group_state").alias("by_coordinator"),
+        )
+    )
+    # From the first that joins, to the one who is given something: that is of its generation.
+    turn = F.count("given").over(before("group_id"))
+    coordinated = F.max("by_coordinator").over(whole("group_id"))
+    return marked.select("*", turn.alias("turn"), coordinated.alias("coordinated")).where(
+        ~F.col("coordinated")
     )

@@ -48,7 +48,7 @@ def rebalances(events: DataFrame) -> DataFrame:
          unowned_ms
          one row per rebalance
     """
-    return promised(_blamed(events, told_and_done(events)), REBALANCES)
+    return blamed(events, told_and_done(events))
 
 
 def assignment_quality(events: DataFrame) -> DataFrame:
@@ -61,19 +61,27 @@ def assignment_quality(events: DataFrame) -> DataFrame:
          moved, new
          one row per rebalance that partitions were given out in; members are those that told of it
     """
+    return quality_of(placed(events, given(events)))
+
+
+def quality_of(in_rebalances: DataFrame) -> DataFrame:
+    """Make `assignment_quality` of what was `placed`."""
+    fates = [F.count(F.when(F.col("fate") == name, 1)).alias(name) for name in _FATES]
     counts = ("count", *_FATES)
+    share = F.struct(*counts)
     shares = (
-        _in_rebalances(numbered(events), _assignments(events))
-        .where(F.col("node").isNotNull())
+        in_rebalances.where(F.col("node").isNotNull())
+        .groupBy(*_REBALANCE, "generation", "node", "seq")
+        .agg(F.count("partition").alias("count"), *fates)
         .groupBy(*_REBALANCE, "generation", "node")
-        .agg(*(F.max_by(name, "assigned_seq").alias(name) for name in counts))
+        .agg(F.max_by(share, "seq").alias("share"))
         .groupBy(*_REBALANCE, "generation")
         .agg(
             F.count("*").alias("members"),
-            F.sum("count").alias("partitions"),
-            F.min("count").alias("fewest"),
-            F.max("count").alias("most"),
-            *(F.sum(name).alias(name) for name in _FATES),
+            F.sum("share.count").alias("partitions"),
+            F.min("share.count").alias("fewest"),
+            F.max("share.count").alias("most"),
+            *(F.sum(f"share.{name}").alias(name) for name in _FATES),
         )
     )
     spread = F.col("most") - F.col("fewest")
@@ -82,21 +90,31 @@ def assignment_quality(events: DataFrame) -> DataFrame:
 
 def told_and_done(events: DataFrame) -> DataFrame:
     """Every rebalance and what it did to partitions, but not yet whom and what it was due to."""
-    told = numbered(events)
+    return done_in(placed(events, given(events)))
+
+
+def done_in(in_rebalances: DataFrame) -> DataFrame:
+    """Make `told_and_done` of what was `placed`."""
+    kept, moved = (
+        F.sum((F.col("fate") == name).cast("bigint")).alias(name) for name in ("kept", "moved")
+    )
+    gap = F.when(F.col("gap_ms").isNotNull(), F.struct(*PARTITION, F.col("gap_ms").alias("ms")))
     return (
-        _in_rebalances(told, _assignments(events))
-        .groupBy(*told.columns)
+        in_rebalances.groupBy(*_REBALANCE)
         .agg(
-            F.sum("kept").alias("kept"),
-            F.sum("moved").alias("moved"),
-            F.array_sort(F.flatten(F.collect_list("gaps"))).alias("unowned"),
-            F.sum("gaps_ms").alias("unowned_ms"),
+            F.first("told", ignorenulls=True).alias("told"),
+            *(kept, moved, F.array_sort(F.collect_list(gap)).alias("unowned")),
+            F.sum("gap_ms").alias("unowned_ms"),
         )
+        .select("told.*", "kept", "moved", "unowned", "unowned_ms")
     )
 
 
-def _blamed(events: DataFrame, told: DataFrame) -> DataFrame:
-    """Say who made a group rebalance, and why; a LeaveGroup may be that of a poll timeout."""
+def blamed(events: DataFrame, told: DataFrame) -> DataFrame:
+    """Make `rebalances` of what was `told_and_done`.
+
+    Say who made a group rebalance, and why; a LeaveGroup may be that of a poll timeout.
+    """
     reason = F.col("reason")
     cause = F.lit("other")
     for name, pattern in reversed(CAUSES.items()):
@@ -115,39 +133,45 @@ def _blamed(events: DataFrame, told: DataFrame) -> DataFrame:
         F.coalesce(*named).alias("member_id"),
     )
     is_poll = (F.col("cause") == LEFT) & (F.col("too_late") < F.col("seq"))
-    return with_cause.join(too_late, [*GROUP, "member_id"], "left").withColumn(
-        "cause", F.when(is_poll, POLL_TIMEOUT).otherwise(F.col("cause"))
+    both = with_cause.join(too_late, [*GROUP, "member_id"], "left")
+    blame = F.when(is_poll, POLL_TIMEOUT).otherwise(F.col("cause"))
+    return promised(both.withColumn("cause", blame), REBALANCES)
+
+
+def placed(events: DataFrame, assigned: DataFrame) -> DataFrame:
+    """Put what was `given` after its rebalance: of its generation, until that number comes again.
+
+    A rebalance itself is a row with `told`, all that is known of it, and nothing else.
+    """
+    rebalance = numbered(events).select(
+        *(*GROUP, "generation", F.col("given_seq").alias("seq")), F.struct("*").alias("told")
     )
+    known = _assignments(assigned).where(F.col("generation").isNotNull())
+    in_order = Window.partitionBy(*GROUP, "generation").orderBy("seq", F.col("told").isNull())
+    so_far = in_order.rowsBetween(Window.unboundedPreceding, 0)
+    both = rebalance.unionByName(known, allowMissingColumns=True)
+    number = last(F.col("told.rebalance")).over(so_far)
+    return both.withColumn("rebalance", number).where(F.col("rebalance").isNotNull())
 
 
-def _assignments(events: DataFrame) -> DataFrame:
-    """What each consumer was given at a time: kept, moved or new, and how long it had no owner."""
+def _assignments(assigned: DataFrame) -> DataFrame:
+    """What each consumer was given: kept, moved or new, and how long it had had no owner.
+
+    Who was given nothing at all has one row without a partition, which is nothing's fate.
+    """
     earlier = before("group_id", *PARTITION)
     owner = last(F.col("node")).over(earlier)
     had_owner = F.max(F.coalesce("end.seq", F.lit(2**62))).over(earlier) > F.col("seq")
     gap_ms = F.when(~had_owner, F.col("time_ms") - F.max("end.time_ms").over(earlier))
-    gap = F.when(F.col("gap_ms").isNotNull(), F.struct(*PARTITION, F.col("gap_ms").alias("ms")))
-    each = given(events).withColumn("owner", owner).withColumn("gap_ms", gap_ms)
-    is_new, is_kept = F.col("owner").isNull(), F.col("owner") == F.col("node")
-    fate = F.when(is_new, "new").when(is_kept, "kept").otherwise("moved")
-    fates = [F.count(F.when(fate == name, F.col("partition"))).alias(name) for name in _FATES]
-    return each.groupBy(*GROUP, "generation", "node", "seq").agg(
-        F.count("partition").alias("count"),
-        *fates,
-        F.collect_list(F.when(F.col("partition").isNotNull(), gap)).alias("gaps"),
-        F.sum(F.when(F.col("partition").isNotNull(), F.col("gap_ms"))).alias("gaps_ms"),
+    is_kept = F.col("owner") == F.col("node")
+    fate = F.when(F.col("owner").isNull(), "new").when(is_kept, "kept").otherwise("moved")
+    named = F.col("partition").isNotNull()
+    return (
+        assigned.withColumn("owner", owner)
+        .withColumn("gap_ms", gap_ms)
+        .select(
+            *(*GROUP, "generation", "seq", "node", *PARTITION),
+            F.when(named, fate).otherwise("").alias("fate"),
+            F.when(named, F.col("gap_ms")).alias("gap_ms"),
+        )
     )
-
-
-def _in_rebalances(told: DataFrame, assignments: DataFrame) -> DataFrame:
-    """Find what was given in each rebalance: a generation's, until that number comes again."""
-    of_generation = Window.partitionBy(*GROUP, "generation").orderBy("given_seq")
-    until = F.coalesce(F.lead("given_seq").over(of_generation), F.lit(2**62))
-    left, right = told.withColumn("until_seq", until).alias("told"), assignments.alias("given")
-    same = [F.col(f"told.{name}") == F.col(f"given.{name}") for name in (*GROUP, "generation")]
-    is_in = F.col("given.seq").between(F.col("told.given_seq"), F.col("told.until_seq") - 1)
-    given_columns = [
-        F.col(f"given.{name}") for name in ("node", "count", *_FATES, "gaps", "gaps_ms")
-    ]
-    found = left.join(right, [*same, is_in], "left")
-    return found.select("told.*", *given_columns, F.col("given.seq").alias("assigned_seq"))

@@ -1,8 +1,13 @@
-"""What became of records and of commits, and how far groups were behind."""
+"""What became of records and of commits, and how far groups were behind.
+
+Records and lag are followed in one pass: the events of a run come together once, and each step
+sorts them for its windows; nothing is joined. A row of a log is then told to each group of it.
+"""
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
+from kafkalearn.analysis.deliveries import NOT_RECORDED
 from kafkalearn.records import GROUP_METADATA_TOPIC_NAME
 from kafkalearn.spark.tables.columns import (
     PARTITION,
@@ -10,8 +15,10 @@ from kafkalearn.spark.tables.columns import (
     is_kind,
     last,
     of_kinds,
+    of_runs,
     promised,
     until_now,
+    whole,
 )
 
 COMMITS = (
@@ -28,10 +35,7 @@ LAG = (
     "time_ms bigint, log_end bigint, committed bigint, position bigint, lag bigint, unread bigint"
 )
 _PLACE = ("run_id", *PARTITION)
-_OF_GROUP = ("run_id", "group_id", *PARTITION)
-_COUNT = "count bigint, change string, high_watermark bigint"
-NOT_RECORDED = ' kinds=\\[(?!.*"processed")'
-"""Finds a run whose run_id says that `processed` is not among what it records."""
+_OF_GROUP = (*_PLACE, "group_id")
 
 
 def commits(events: DataFrame) -> DataFrame:
@@ -52,82 +56,108 @@ def deliveries(events: DataFrame) -> DataFrame:
 
     lost: the group's committed offset is behind it, and it never had an effect. duplicated: how
     many effects are more than one, in each sink. Both are null where no effect can be known: an
-    imported log tells of none. A record that no group met has no group_id.
+    imported log tells of none. A record that no group met has no group_id. A topic that was deleted
+    and made again has other records, under the same offsets.
 
-    in:  append, records_returned, processed, offset_stored, offset_expired, commit; of any kind,
-         the group of a node
+    in:  append, records_returned, processed, offset_stored, offset_expired, commit, topic_changed;
+         of any kind, the group of a node
     out: run_id, group_id, topic, partition, offset, delivered, processed, lost, duplicated
          one row per record and group
     """
-    read = _of_records(events)
-    many = F.when(is_kind("processed"), 1).otherwise(F.col("detail.count"))
-    each = F.explode(F.sequence("offset", F.col("offset") + many - 1)).alias("offset")
-    met = read.where(is_kind("append", "records_returned", "processed") & (many > 0))
-    of_group = met.where(~is_kind("append")).select(*_OF_GROUP, "kind", "sink", each)
-    groups = read.where(~is_kind("append")).select(*_OF_GROUP).distinct()
-    appended = met.where(is_kind("append")).drop("group_id").join(groups, [*_PLACE], "left")
+    return deliveries_of(of_records(events))
+
+
+def deliveries_of(read: DataFrame) -> DataFrame:
+    """Make `deliveries` of the events `of_records`."""
+    met = _met(read)
+    number = F.explode(F.sequence("offset", F.col("offset") + F.col("many") - 1)).alias("offset")
+    record = ("run_id", "of.group_id", *PARTITION, "life")
     sinks = (
-        of_group.unionByName(appended.select(*_OF_GROUP, "kind", "sink", each))
-        .groupBy(*_OF_GROUP, "offset", "sink")
+        met.select(*record, number, "kind", "sink", "of.committed", "effects_known")
+        .groupBy(*_OF_GROUP, "life", "offset", "sink")
         .agg(
             F.count(F.when(is_kind("records_returned"), 1)).alias("delivered"),
-            F.count(F.when(is_kind("processed"), 1)).alias("processed"),
+            F.count(F.when(is_kind("processed"), 1)).alias("effects"),
+            F.max("committed").alias("committed"),
+            F.max("effects_known").alias("effects_known"),
         )
     )
-    records = sinks.groupBy(*_OF_GROUP, "offset").agg(
+    more = F.greatest(F.col("effects") - 1, F.lit(0))
+    records = sinks.groupBy(*_OF_GROUP, "life", "offset").agg(
         F.sum("delivered").alias("delivered"),
-        F.sum("processed").alias("processed"),
-        F.sum(F.greatest(F.col("processed") - 1, F.lit(0))).alias("duplicated"),
+        F.max("effects_known").alias("known"),
+        F.sum("effects").alias("effects"),
+        F.sum(more).alias("more"),
+        F.max("committed").alias("committed"),
     )
-    return promised(_judged(records, read), DELIVERIES)
+    passed = F.coalesce(F.col("offset") < F.col("committed"), F.lit(False))
+    known = F.col("known")
+    judged = records.select(
+        *(*_OF_GROUP, "offset", "delivered"),
+        F.when(known, F.col("effects")).alias("processed"),
+        F.when(known, passed & (F.col("effects") == 0)).alias("lost"),
+        F.when(known, F.col("more")).alias("duplicated"),
+    )
+    return promised(judged, DELIVERIES)
 
 
-def _of_records(events: DataFrame) -> DataFrame:
+def of_records(events: DataFrame) -> DataFrame:
     """Choose what tells of records and offsets, with the group that a consumer's node was in."""
     kinds = ("append", "records_returned", "processed", "offset_stored", "offset_expired", "commit")
     more = ("poll", "assigned", "client_state", "topic_changed", "position")
-    told = of_kinds(events, *kinds, *more, detail=f"{_COUNT}, sink string")
-    whole = Window.partitionBy("run_id", "node")
+    detail = "count bigint, change string, high_watermark bigint, sink string"
+    told = of_kinds(events, *kinds, *more)
+    is_read = F.col("partition").isNotNull() | is_kind("topic_changed")  # reading JSON is dear
+    told = told.withColumn("detail", F.when(is_read, F.from_json("detail", detail)))
+    numbers = ("seq", "time_ms", "partition", "offset")
+    narrow = of_runs(
+        told.select("run_id", "node", "kind", "group_id", "topic", *numbers, "error", "detail.*")
+    )
     group = F.coalesce(
         last(F.col("group_id")).over(until_now("node")),
-        F.min_by("group_id", F.when(F.col("group_id").isNotNull(), F.col("seq"))).over(whole),
+        F.first("group_id", ignorenulls=True).over(whole("node")),
     )
     is_client = is_kind("records_returned", "processed", "position")
-    is_record = F.coalesce(F.col("topic") != GROUP_METADATA_TOPIC_NAME, F.lit(False))
-    grouped = told.withColumn("group_id", F.when(is_client, group).otherwise(F.col("group_id")))
-    return grouped.where(is_record).withColumn("sink", F.col("detail.sink"))
+    grouped = narrow.withColumn("group_id", F.when(is_client, group).otherwise(F.col("group_id")))
+    is_place = F.col("partition").isNotNull() | is_kind("topic_changed")
+    return grouped.where((F.col("topic") != GROUP_METADATA_TOPIC_NAME) & is_place)
 
 
-def _judged(records: DataFrame, read: DataFrame) -> DataFrame:
-    """Compare with the last committed offset, as brokers tell it, or else the consumers."""
+def _met(read: DataFrame) -> DataFrame:
+    """Choose what happened to records, each row `of` a group and the offset it committed last.
+
+    What brokers tell of commits holds, or else what consumers do. life: how often the topic had
+    been created.
+    """
+    created = is_kind("topic_changed") & (F.col("change") == "created")
     by_broker = is_kind("offset_stored", "offset_expired")
     by_client = is_kind("commit") & failure().isNull()
 
     def latest(of_kind: Column) -> Column:
-        return F.max(F.when(of_kind, F.struct("seq", "offset", "kind")))
+        return F.max(F.when(of_kind, F.struct("seq", "offset", "kind"))).over(of_group)
 
-    committed = (
-        read.where(by_broker | by_client)
-        .groupBy(*_OF_GROUP)
-        .agg(F.coalesce(latest(by_broker), latest(by_client)).alias("last"))
+    of_place = Window.partitionBy(*_PLACE, "life")
+    of_group = Window.partitionBy(*_PLACE, "life", "group_id")
+    stored = F.coalesce(latest(by_broker), latest(by_client))
+    committed = F.when(stored["kind"] != "offset_expired", stored["offset"])
+    has_effect = is_kind("processed") & F.col("offset").isNotNull()
+    tells = has_effect | (is_kind("append") & ~F.col("run_id").rlike(NOT_RECORDED))
+    lives = read.withColumn("life", F.count(F.when(created, 1)).over(until_now("topic")))
+    mine = F.struct("group_id", "committed")
+    groups = F.collect_set(F.when(~is_kind("append"), mine)).over(of_place)
+    known = F.max(tells).over(Window.partitionBy("run_id"))
+    many = F.when(is_kind("processed"), 1).otherwise(F.col("count"))
+    met = (
+        lives.where(~is_kind("topic_changed"))
+        .withColumn("committed", committed)
         .select(
-            *_OF_GROUP,
-            F.when(F.col("last.kind") != "offset_expired", F.col("last.offset")).alias("committed"),
+            *(*_PLACE, "life", "kind", "offset", "sink", many.alias("many")),
+            known.alias("effects_known"),
+            F.when(is_kind("append"), groups).otherwise(F.array(mine)).alias("groups"),
         )
+        .where(is_kind("append", "records_returned", "processed") & (F.col("many") > 0))
     )
-    tells = is_kind("processed") | (is_kind("append") & ~F.col("run_id").rlike(NOT_RECORDED))
-    runs = read.groupBy("run_id").agg(F.max(tells).alias("effects_known"))
-    passed = F.coalesce(F.col("offset") < F.col("committed"), F.lit(False))
-    lost = passed & (F.col("processed") == 0)
-    same = [F.col(f"r.{name}").eqNullSafe(F.col(f"c.{name}")) for name in _OF_GROUP]
-    joined = records.alias("r").join(committed.alias("c"), same, "left")
-    return (
-        joined.select("r.*", "c.committed")
-        .join(runs, "run_id")
-        .withColumn("lost", F.when(F.col("effects_known"), lost))
-        .withColumn("duplicated", F.when(F.col("effects_known"), F.col("duplicated")))
-        .withColumn("processed", F.when(F.col("effects_known"), F.col("processed")))
-    )
+    return met.withColumn("of", F.explode_outer("groups")).drop("groups")
 
 
 def lag(events: DataFrame) -> DataFrame:
@@ -142,9 +172,14 @@ def lag(events: DataFrame) -> DataFrame:
     out: run_id, group_id, topic, partition, seq, time_ms, log_end, committed, position, lag, unread
          one row per change of a partition, for a group
     """
-    both = _with_logs(_of_records(events).where(~is_kind("processed")))
-    now, all_ = until_now("group_id", *PARTITION), Window.partitionBy(*_OF_GROUP)
-    after_it = F.col("offset") + F.col("detail.count")
+    return lag_of(of_records(events))
+
+
+def lag_of(read: DataFrame) -> DataFrame:
+    """Make `lag` of the events `of_records`."""
+    both = _with_logs(read.where(~is_kind("processed")))
+    now, all_ = until_now(*PARTITION, "group_id"), whole(*PARTITION, "group_id")
+    after_it = F.col("offset") + F.col("count")
     end = F.when(is_kind("append"), after_it).when(is_kind("topic_changed"), 0)
     stored = F.when(is_kind("offset_stored"), F.col("offset")).when(is_kind("offset_expired"), -1)
     told = F.when(is_kind("commit") & failure().isNull(), F.col("offset"))
@@ -155,7 +190,7 @@ def lag(events: DataFrame) -> DataFrame:
     )
     numbered = both.select(
         *(*_OF_GROUP, "seq", "time_ms"),
-        F.coalesce(last(end).over(now), F.max("detail.high_watermark").over(now)).alias("log_end"),
+        F.coalesce(last(end).over(now), F.max("high_watermark").over(now)).alias("log_end"),
         F.when(committed >= 0, committed).alias("committed"),
         last(position).over(now).alias("position"),
     )
@@ -170,13 +205,15 @@ def lag(events: DataFrame) -> DataFrame:
 def _with_logs(read: DataFrame) -> DataFrame:
     """Give what is told of a log to each group that reads it; a new topic's logs are empty."""
     of_log = is_kind("append", "topic_changed")
-    created = (F.col("detail.change") == "created") & (F.col("detail.count") > 0)
-    numbers = F.when(created, F.sequence(F.lit(0), F.col("detail.count") - 1)).otherwise(
+    created = (F.col("change") == "created") & (F.col("count") > 0)
+    numbers = F.when(created, F.sequence(F.lit(0), F.col("count") - 1)).otherwise(
         F.array("partition")
     )
-    groups = read.where(~of_log).select(*_OF_GROUP).distinct()
-    logs = read.where(of_log).withColumn("partition", F.explode(numbers)).drop("group_id")
-    return read.where(~of_log).unionByName(logs.join(groups, [*_PLACE]))
+    each = read.withColumn("partition", F.explode(numbers)).where(F.col("partition").isNotNull())
+    group = F.struct("group_id")
+    groups = F.collect_set(F.when(~of_log, group)).over(Window.partitionBy(*_PLACE))
+    told = each.withColumn("of", F.when(of_log, groups).otherwise(F.array(group)))
+    return told.withColumn("of", F.explode("of")).withColumn("group_id", F.col("of.group_id"))
 
 
 def _behind(name: str) -> Column:

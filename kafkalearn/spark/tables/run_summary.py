@@ -1,5 +1,7 @@
 """One row per run: what a sweep compares."""
 
+from functools import reduce
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -32,45 +34,52 @@ def run_summary(events: DataFrame) -> DataFrame:
          duplicated, most_lag
          one row per run
     """
-    runs = (
-        known(events)
-        .groupBy("run_id")
-        .agg(
-            F.count("*").alias("events"),
-            F.min("time_ms").alias("first_ms"),
-            F.max("time_ms").alias("last_ms"),
-        )
+    parts = (membership, told_and_done, commits, deliveries, lag)
+    return summed_up(events, *(part(events) for part in parts))
+
+
+def summed_up(events: DataFrame, *tables: DataFrame) -> DataFrame:
+    """Make run_summary of the events and of membership, rebalances, commits, deliveries and lag.
+
+    All rows of all of them are summed up at once, each in the columns that it tells of.
+    """
+    members, rebalances, commits_, records, lags = tables
+    one, took = F.lit(1), F.col("ended_ms") - F.col("started_ms")
+    rows = [
+        known(events).select("run_id", one.alias("events"), "time_ms"),
+        members.select("run_id", one.alias("members")),
+        rebalances.select(
+            "run_id", one.alias("rebalances"), took.alias("rebalance_ms"), "unowned_ms"
+        ),
+        commits_.select(
+            *("run_id", one.alias("commits")),
+            (F.col("outcome") != "ok").cast("int").alias("commits_failed"),
+        ),
+        records.select(
+            *("run_id", one.alias("records"), "delivered", "processed"),
+            *(F.col("lost").cast("int").alias("lost"), "duplicated"),
+        ),
+        lags.select("run_id", F.col("lag").alias("most_lag")),
+    ]
+    together = reduce(lambda done, more: done.unionByName(more, allowMissingColumns=True), rows)
+    summed = [F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in _COUNTED]
+    found = together.groupBy("run_id").agg(
+        *(F.min("time_ms").alias("first_ms"), F.max("time_ms").alias("last_ms")),
+        *summed,
+        *(F.sum(name).alias(name) for name in ("processed", "lost", "duplicated")),
+        F.max("most_lag").alias("most_lag"),
     )
-    of_runs = runs.select("*", *(_named(place, name) for place, name in enumerate(_NAMES, start=1)))
-    for part in _parts(events):
-        of_runs = of_runs.join(part, "run_id", "left")
-    counted = ("members", "rebalances", "rebalance_ms", "unowned_ms", "commits", "commits_failed")
-    whole = of_runs.fillna(0, [*counted, "records", "delivered"])
-    return promised(whole.withColumn("seed", F.col("seed").cast("bigint")), RUN_SUMMARY)
+    named = [_named(place, name) for place, name in enumerate(_NAMES, start=1)]
+    of_runs = found.select("*", *named)
+    return promised(of_runs.withColumn("seed", F.col("seed").cast("bigint")), RUN_SUMMARY)
 
 
+_COUNTED = (
+    *("events", "members", "rebalances", "rebalance_ms", "unowned_ms"),
+    *("commits", "commits_failed", "records", "delivered"),
+)
 _NAMES = ("scenario", "profile", "seed")
 
 
 def _named(place: int, name: str) -> Column:
     return F.nullif(F.regexp_extract("run_id", _SIMULATED, place), F.lit("")).alias(name)
-
-
-def _parts(events: DataFrame) -> list[DataFrame]:
-    took = F.sum(F.col("ended_ms") - F.col("started_ms")).alias("rebalance_ms")
-    failed = F.count(F.when(F.col("outcome") != "ok", 1)).alias("commits_failed")
-    sums = [F.sum(name).alias(name) for name in ("delivered", "processed", "duplicated")]
-    lost = F.sum(F.col("lost").cast("bigint")).alias("lost")
-    grouped = [
-        table(events).groupBy("run_id") for table in (membership, told_and_done, commits, lag)
-    ]
-    members, all_rebalances, all_commits, lags = grouped
-    return [
-        members.agg(F.count("*").alias("members")),
-        all_rebalances.agg(
-            F.count("*").alias("rebalances"), took, F.sum("unowned_ms").alias("unowned_ms")
-        ),
-        all_commits.agg(F.count("*").alias("commits"), failed),
-        lags.agg(F.max("lag").alias("most_lag")),
-        deliveries(events).groupBy("run_id").agg(F.count("*").alias("records"), *sums, lost),
-    ]
