@@ -23,7 +23,7 @@ RUNS ?= 50000
 nightly: $(READY)  ## random runs of whole groups, far more than `make test` has (RUNS=50000)
 	WHOLE_GROUPS_RUNS=$(RUNS) $(BIN)/python -m pytest -n 2 tests/whole_groups
 
-run: $(READY)  ## execute all notebooks into build/, in parallel
+run: $(READY)  ## execute all notebooks that need no Spark into build/, in parallel
 	@$(BIN)/kafkalearn run
 
 notebooks: $(READY)  ## for authors: execute notebooks and store clean outputs (NB=notebooks/41*.ipynb)

@@ -55,20 +55,29 @@ def find_notebooks(paths: Sequence[Path]) -> list[Path]:
 
 def parameter_names(notebook: Path) -> set[str]:
     """Name what the cell tagged ``parameters`` sets; nothing if the file is no notebook."""
+    found = _statements(notebook, "parameters")
+    targets = [target for each in found if isinstance(each, ast.Assign) for target in each.targets]
+    return {target.id for target in targets if isinstance(target, ast.Name)}
+
+
+def needs_spark(notebook: Path) -> bool:
+    """Whether its code imports Spark, or what of kafkalearn runs on it."""
+    imported = (each for each in _statements(notebook) if isinstance(each, ast.ImportFrom))
+    return any(f"{each.module}.".startswith(("pyspark.", "kafkalearn.spark.")) for each in imported)
+
+
+def _statements(notebook: Path, tag: str | None = None) -> list[ast.stmt]:
+    """Read its code cells, or those with a tag; nothing if the file is no notebook."""
     try:
         cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-        source = "\n".join(
+        sources = [
             "".join(cell["source"])
             for cell in cells
-            if "parameters" in cell["metadata"].get("tags", [])
-        )
-        statements = ast.parse(source).body
+            if cell["cell_type"] == "code" and (not tag or tag in cell["metadata"].get("tags", []))
+        ]
+        return ast.parse("\n".join(sources)).body
     except (ValueError, KeyError, TypeError, AttributeError, SyntaxError):
-        return set()
-    targets = [
-        target for each in statements if isinstance(each, ast.Assign) for target in each.targets
-    ]
-    return {target.id for target in targets if isinstance(target, ast.Name)}
+        return []
 
 
 def read_parameters(assignments: Sequence[str], notebooks: Sequence[Path]) -> dict[str, Any]:

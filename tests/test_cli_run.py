@@ -111,6 +111,28 @@ def test_run_refuses_bad_input_with_a_sentence(arguments, sentence, tmp_path, mo
     assert result.exit_code == 2
 
 
+@pytest.mark.slow
+def test_run_leaves_out_what_needs_spark_unless_it_is_named(tmp_path):
+    """Of a folder only the others run, and the last line says how to run all."""
+    notebook(tmp_path / "plain.ipynb", "1")
+    spark = notebook(tmp_path / "spark.ipynb", "from kafkalearn.spark.session import spark_session")
+    notebook(tmp_path / "broken.ipynb", "%time 1")
+    out = ("--out", tmp_path / "out")
+    told = run(tmp_path, *out)
+    assert "2 of 2 notebooks ran" in told.output
+    assert "Left out, as they need Spark: spark.ipynb; --spark runs them, too" in told.output
+    assert "3 of 3 notebooks ran" in run(tmp_path, "--spark", *out).output
+    assert "1 of 1 notebooks ran" in run(spark, *out).output
+
+
+def test_run_refuses_a_folder_of_which_nothing_is_left(tmp_path):
+    """It says that all need Spark, and what to do."""
+    notebook(tmp_path / "spark.ipynb", "from pyspark.sql import functions as F")
+    told = run(tmp_path, "--out", tmp_path / "out")
+    assert told.exit_code == 2
+    assert "All notebooks there need Spark: --spark runs them." in told.output
+
+
 def test_run_refuses_no_jobs():
     """A number of jobs below 1 is bad input."""
     assert run("--jobs", 0).exit_code == 2

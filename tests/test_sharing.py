@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[1]
         ("notebooks/41.ipynb::Cell 0", "notebooks/41.ipynb::Cell 1", True),
         ("notebooks/41.ipynb::Cell 0", "notebooks/42.ipynb::Cell 0", False),
         ("tests/spark/test_a.py::test_x", "tests/spark/test_b.py::test_x", True),
+        ("notebooks/62.ipynb::Cell 0", "notebooks/63.ipynb::Cell 0", True),
         ("tests/spark/test_a.py::test_x", "tests/browser/test_a.py::test_x", False),
         ("tests/test_a.py::test_x[a::b]", "tests/test_a.py::test_y", True),
     ],

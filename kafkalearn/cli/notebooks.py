@@ -47,15 +47,29 @@ def run(
         typer.Option("--parameter", "-p", metavar="NAME=VALUE", help="For all that know it."),
     ] = None,
     timeout: Annotated[int, typer.Option(min=1, help="Seconds that one cell may take.")] = 300,
+    spark: Annotated[
+        bool, typer.Option("--spark", help="Also those of a folder that need Spark.")
+    ] = False,
 ) -> None:
     """Execute notebooks in parallel and say which failed."""
     from rich.progress import track
 
     from kafkalearn import notebooks as runner
-    from kafkalearn.workbook import WorkbookError, find_notebooks, read_parameters, workbook_root
+    from kafkalearn.workbook import (
+        WorkbookError,
+        find_notebooks,
+        needs_spark,
+        read_parameters,
+        workbook_root,
+    )
 
     with told_in_a_sentence(WorkbookError):
-        sources = find_notebooks(notebooks or [workbook_root() / "notebooks"])
+        asked = notebooks or [workbook_root() / "notebooks"]
+        sources = find_notebooks(asked)
+        left = [each for each in sources if not spark and each not in asked and needs_spark(each)]
+        sources = [each for each in sources if each not in left]
+        if not sources:
+            raise WorkbookError("All notebooks there need Spark: --spark runs them.")
         parameters = read_parameters(parameter or [], sources)
         folder = out or workbook_root() / "build" / "notebooks"
         tasks = [
@@ -69,6 +83,9 @@ def run(
     typer.echo(
         f"{len(tasks) - len(failed)} of {len(tasks)} notebooks ran; their copies are in {folder}"
     )
+    if left:
+        names = ", ".join(each.name for each in left)
+        typer.echo(f"Left out, as they need Spark: {names}; --spark runs them, too")
     raise typer.Exit(1 if failed else 0)
 
 

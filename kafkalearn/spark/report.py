@@ -12,7 +12,7 @@ from kafkalearn.spark.events import EventsError, events, parquet_files, read_par
 from kafkalearn.spark.report_group import group_of
 from kafkalearn.spark.report_sweep import sweep_of
 from kafkalearn.spark.report_windows import windows_of
-from kafkalearn.spark.session import first_line
+from kafkalearn.spark.session import FEW_ROWS, first_line
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -22,12 +22,6 @@ MOST_GROUPS, MOST_FAILED, MOST_LANES = 12, 200, 24
 Row = dict[str, Any]
 _KEY = ("run_id", "group_id")
 _FEW = 1_000_000
-_FOR_FEW = {
-    "spark_sql_adaptive_enabled": "false",
-    "spark_sql_shuffle_partitions": "2",
-    "spark_sql_codegen_wholeStage": "false",
-    "spark_sql_codegen_factoryMode": "NO_CODEGEN",
-}
 
 
 def session_settings(folder: Path) -> dict[str, str]:
@@ -46,7 +40,7 @@ def session_settings(folder: Path) -> dict[str, str]:
             rows += pyarrow.parquet.read_metadata(path).num_rows
         except (pyarrow.ArrowException, OSError) as error:
             raise EventsError(f"{path} is no whole Parquet file: {error}") from None
-    return _FOR_FEW if rows < _FEW else {}
+    return FEW_ROWS if rows < _FEW else {}
 
 
 def gather(spark: "SparkSession", folder: Path, *, at: Sequence[str] = ()) -> Row:
@@ -118,17 +112,20 @@ def _rows(frame: "DataFrame") -> list[Row]:
 
 def _groups(found: "DataFrame") -> list[Row]:
     """Tell each group's story; those that rebalanced most come first, if there are many."""
-    from kafkalearn.spark.tables import commits, lag, membership, ownership, rebalances
+    from kafkalearn.spark.tables import all_tables
 
-    told = _by_group(_rows(rebalances(found)))
+    with all_tables(found) as tables:
+        told = _by_group(_rows(tables["rebalances"]))
+        commits = tables["commits"]
+        asked = {
+            "membership": tables["membership"],
+            "ownership": tables["ownership"],
+            "commits": _outcomes(commits),
+            "failed": _failed(commits),
+            "lag": _thinned(tables["lag"]),
+        }
+        others = {name: _by_group(_rows(frame)) for name, frame in asked.items()}
     stories = _by_group(_stories(found))
-    others = {
-        "membership": _by_group(_rows(membership(found))),
-        "ownership": _by_group(_rows(ownership(found))),
-        "commits": _by_group(_rows(_outcomes(commits(found)))),
-        "failed": _by_group(_rows(_failed(commits(found)))),
-        "lag": _by_group(_rows(_thinned(lag(found)))),
-    }
     spans = {key: rows[0] for key, rows in _by_group(_rows(_spans(found))).items()}
     keys = sorted({*told, *stories, *others["membership"], *others["ownership"], *others["lag"]})
     chosen = sorted(keys, key=lambda key: (-len(told.get(key, ())), key))[:MOST_GROUPS]

@@ -20,6 +20,15 @@ if TYPE_CHECKING:
 TAIL_LINES = 15
 SETTINGS = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
 
+FEW_ROWS = {
+    "spark_driver_extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark_sql_adaptive_enabled": "false",
+    "spark_sql_shuffle_partitions": "2",
+    "spark_sql_codegen_wholeStage": "false",
+    "spark_sql_codegen_factoryMode": "NO_CODEGEN",
+}
+"""Settings for where preparing a job, or Java's compiler, would cost more than the job."""
+
 
 class SparkStartError(RuntimeError):
     """Spark did not start, or was lost; the message ends with what its log says."""
@@ -55,6 +64,11 @@ def spark_session(master: str | None = None, **settings: str) -> "SparkSession":
             raise SparkStartError(
                 f"Spark did not start on {master}: {first_line(error)}{_tail(log.name)}"
             ) from error
+
+
+def quick_session(master: str = "local[2]") -> "SparkSession":
+    """Give the running session, or a new one for few rows."""
+    return spark_session(master, **FEW_ROWS)
 
 
 def _prepare_environment(master: str) -> None:

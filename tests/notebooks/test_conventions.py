@@ -43,6 +43,8 @@ EXPECTED = {
     "52_myths.ipynb",
     "53_real_cluster.ipynb",
     "61_pandas.ipynb",
+    "62_ten_thousand_runs.ipynb",
+    "63_spark_source.ipynb",
 }
 
 

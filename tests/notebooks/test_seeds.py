@@ -1,12 +1,18 @@
-"""Every lesson holds under other seeds: its code is run as papermill would, without a kernel."""
+"""Every lesson holds under other seeds: its code is run as papermill would, without a kernel.
+
+Those on Spark run in the session of tests/spark.
+"""
 
 from pathlib import Path
 
 import nbformat
 import pytest
 
+from kafkalearn.workbook import needs_spark
+
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 LESSONS = sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
+ON_SPARK = [path for path in LESSONS if needs_spark(path)]
 SEEDS = (1, 7, 23)
 
 
@@ -21,7 +27,9 @@ def run(path, seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem[:2])
+@pytest.mark.parametrize(
+    "path", [path for path in LESSONS if path not in ON_SPARK], ids=lambda path: path.stem[:2]
+)
 def test_a_lesson_holds_under_another_seed(path, seed, tmp_path, monkeypatch):
     """No assertion depends on the stored seed."""
     monkeypatch.chdir(tmp_path)

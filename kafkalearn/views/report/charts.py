@@ -11,7 +11,7 @@ from kafkalearn.views.wording import plural, shown, tag
 
 Row = Mapping[str, Any]
 _WIDTH, _LEFT, _RIGHT, _LANE, _HEIGHT = 1130, 132, 14, 22, 170
-_SPREAD_WIDTH, _SPREAD_LEFT, _SPREAD_LANE = 520, 118, 40
+SPREAD_WIDTH, _SPREAD_LEFT, _SPREAD_LANE = 520, 118, 40
 
 
 def nice(most: float, count: int = 5) -> list[int]:
@@ -121,7 +121,7 @@ def spread(rows: Sequence[tuple[str, Row]], *, most: int, name: str, is_time: bo
     The box holds the middle half with the median; the line goes from the least to what 95 of 100
     runs do not exceed; a dot stands for a twentieth of the runs, a larger one for several.
     """
-    scale = (_SPREAD_WIDTH - _SPREAD_LEFT - 16) / max(1, most)
+    scale = (SPREAD_WIDTH - _SPREAD_LEFT - 16) / max(1, most)
     parts, height = [], len(rows) * _SPREAD_LANE
 
     def x(number: float) -> float:
@@ -148,4 +148,10 @@ def spread(rows: Sequence[tuple[str, Row]], *, most: int, name: str, is_time: bo
             )
             parts.append(tag("g", "".join(dots), class_="kl-dots"))
     label = f"{name}, how it is spread for each of {plural(len(rows), 'value')}; see the table"
-    return svg((_SPREAD_WIDTH, height + 22, "".join(parts)), role="img", aria_label=label)
+    drawing = (SPREAD_WIDTH, spread_height(rows), "".join(parts))
+    return svg(drawing, role="img", aria_label=label)
+
+
+def spread_height(rows: Sequence[tuple[str, Row]]) -> int:
+    """How many pixels `spread` needs."""
+    return len(rows) * _SPREAD_LANE + 22

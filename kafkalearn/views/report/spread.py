@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from kafkalearn.views.drawings.sheet import sheet
 from kafkalearn.views.report import charts, words
 from kafkalearn.views.report.tables import table
 from kafkalearn.views.wording import listed, plural, shown, tag
@@ -72,6 +73,17 @@ def _panel(name: str, setting: str, *, rows: Sequence[Row], most: int) -> str:
     cells = ([escape(shown(value, 40)), *_numbers(told, is_time)] for value, told in values)
     caption = tag("figcaption", tag("b", escape(setting or "all runs")))
     return tag("figure", caption + chart + table(heads, cells, numbers=range(1, 6)))
+
+
+def picture(sweep: Row, name: str, *, by: str) -> str:
+    """Draw one of a sweep's numbers against a setting, as an SVG document for a notebook."""
+    rows = [(row["value"], row[name]) for row in sweep["values"] if row["setting"] == by]
+    most = max((told["marks"][-1] for _, told in rows if told["marks"]), default=0)
+    title, is_time = _METRICS[name][0], name.endswith("_ms")
+    chart = charts.spread(rows, most=most, name=title, is_time=is_time)
+    body = tag("g", chart.partition(">")[2].removesuffix("</svg>"), class_="kl-report")
+    drawing = (charts.SPREAD_WIDTH, charts.spread_height(rows), body)
+    return sheet(f"{title} in each run, by {by}", drawing, styles=("report/report.css",))
 
 
 def _numbers(told: Row, is_time: bool) -> list[str]:
