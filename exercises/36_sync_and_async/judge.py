@@ -6,8 +6,8 @@ Source: documents 000 and 002 on commitAsync; ConsumerCoordinator.commitOffsetsA
 from collections.abc import Iterator
 from random import Random
 
-from kafkalearn.grading.loop_story import TOPIC, LoopStory, Problem
-from kafkalearn.grading.stories import lost, repeated, unclosed, uncommitted, unfinished
+from kafkalearn.grading.judging.loop_story import TOPIC, LoopStory, Problem
+from kafkalearn.grading.judging.stories import lost, repeated, unclosed, uncommitted, unfinished
 from kafkalearn.trace import Trace
 
 _BREAKS: dict[str, tuple[tuple[str, int], ...]] = {

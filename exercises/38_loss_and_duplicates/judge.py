@@ -6,8 +6,8 @@ Source: documents 000, 002 and 004 on when offsets are committed.
 from collections.abc import Iterator
 from random import Random
 
-from kafkalearn.grading.loop_story import LoopStory, Problem
-from kafkalearn.grading.stories import lost, repeated, uncommitted, unfinished
+from kafkalearn.grading.judging.loop_story import LoopStory, Problem
+from kafkalearn.grading.judging.stories import lost, repeated, uncommitted, unfinished
 from kafkalearn.trace import Trace
 
 

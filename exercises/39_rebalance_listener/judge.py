@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from random import Random
 
-from kafkalearn.grading.loop_story import TOPIC, LoopStory, Problem
-from kafkalearn.grading.stories import lost, repeated, unclosed, uncommitted, unfinished
+from kafkalearn.grading.judging.loop_story import TOPIC, LoopStory, Problem
+from kafkalearn.grading.judging.stories import lost, repeated, unclosed, uncommitted, unfinished
 from kafkalearn.trace import Trace
 
 EVERY = 10

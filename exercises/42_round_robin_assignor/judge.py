@@ -8,9 +8,9 @@ Differs from Kafka: static members are not asked about.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from random import Random
 
-from kafkalearn.grading import assignment_picture, assignments
-from kafkalearn.grading.assignments import Assignment, Group, all_want
 from kafkalearn.grading.exercise import Table
+from kafkalearn.grading.judging import assignment_picture, assignments
+from kafkalearn.grading.judging.assignments import Assignment, Group, all_want
 from kafkalearn.records import Subscription, TopicPartition
 
 

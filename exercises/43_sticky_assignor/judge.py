@@ -16,9 +16,9 @@ from random import Random
 from typing import Any
 
 from kafkalearn.assignors import StickyAssignor
-from kafkalearn.grading import assignment_picture, assignments
-from kafkalearn.grading.assignments import Assignment, Group, all_want, mixed
 from kafkalearn.grading.exercise import Table
+from kafkalearn.grading.judging import assignment_picture, assignments
+from kafkalearn.grading.judging.assignments import Assignment, Group, all_want, mixed
 from kafkalearn.records import Subscription, TopicPartition
 
 Owners = Mapping[TopicPartition, str]

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from random import Random
 from typing import Any, cast
 
-from kafkalearn.grading import assignment_picture, assignments
-from kafkalearn.grading.assignments import Assignment, Group, all_want, mixed, owned_before
 from kafkalearn.grading.exercise import Table
+from kafkalearn.grading.judging import assignment_picture, assignments
+from kafkalearn.grading.judging.assignments import Assignment, Group, all_want, mixed, owned_before
 from kafkalearn.records import Subscription, TopicPartition
 
 Lags = Mapping[str, list[int]]

@@ -24,10 +24,11 @@ ALWAYS_LENT = (
     "kafkalearn.errors",
     "kafkalearn.records",
     "kafkalearn.grading",
-    "kafkalearn.grading.consumer_proxy",
-    "kafkalearn.grading.learner",
-    "kafkalearn.grading.loop_host",
-    "kafkalearn.grading.wire",
+    "kafkalearn.grading.answering",
+    "kafkalearn.grading.answering.consumer_proxy",
+    "kafkalearn.grading.answering.learner",
+    "kafkalearn.grading.answering.loop_host",
+    "kafkalearn.grading.answering.wire",
 )
 
 
@@ -58,7 +59,7 @@ class ExerciseJudge(Protocol):
     It may also define ``allowed(arguments) -> bool``, which keeps a case that is being made smaller
     a real one; ``simpler(arguments)``, its own steps to smaller cases; and
     ``picture(arguments, answer) -> str``, HTML or SVG in which all text is escaped. A judge.py that
-    defines ``stories`` judges a loop: see `kafkalearn.grading.stories`.
+    defines ``stories`` judges a loop: see `kafkalearn.grading.judging.stories`.
     """
 
     def inputs(self, check: str, seed: int) -> Iterable[tuple[Any, ...]]:

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from kafkalearn.grading.exercise import Exercise
-from kafkalearn.grading.wording import clean
+from kafkalearn.grading.judging.wording import clean
 
 PASSED = "passed"
 FAILED = "failed"  # the check ran, and the judge did not say yes

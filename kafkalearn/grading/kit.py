@@ -17,10 +17,10 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from kafkalearn.grading import exercise_rules as rules
+from kafkalearn.grading.answering.learner import Answer, asker
 from kafkalearn.grading.exercise import Exercise, ExerciseError, exercise_folders, load
-from kafkalearn.grading.judge import cases_of, decide
-from kafkalearn.grading.learner import Answer, asker
-from kafkalearn.grading.lending import lend, python_path
+from kafkalearn.grading.isolation.lending import lend, python_path
+from kafkalearn.grading.judging.judge import cases_of, decide
 
 JUDGE_FAILED = "tell your teacher"  # what a verdict says that is no learner's fault
 

@@ -17,12 +17,12 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from kafkalearn.grading.archives import SubmissionError
-from kafkalearn.grading.collect import Found, Submission
 from kafkalearn.grading.exercise import Exercise, student_seed
 from kafkalearn.grading.grades import NOT_RUN, Grade, not_run
-from kafkalearn.grading.journal import Journal, key
-from kafkalearn.grading.wording import clean
+from kafkalearn.grading.handed_in.archives import SubmissionError
+from kafkalearn.grading.handed_in.collect import Found, Submission
+from kafkalearn.grading.judging.wording import clean
+from kafkalearn.grading.report.journal import Journal, key
 from kafkalearn.spark.grade import Row, Settings, grade_all, isolation_problems
 from kafkalearn.spark.session import spark_session
 from kafkalearn.spark.shipped import grading_digest

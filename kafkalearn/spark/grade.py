@@ -12,10 +12,10 @@ from itertools import islice
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
-from kafkalearn.grading.collect import Submission
+from kafkalearn.grading.engines.helper import helper
 from kafkalearn.grading.exercise import Exercise, student_seed
 from kafkalearn.grading.grades import Grade, not_run
-from kafkalearn.grading.helper import helper
+from kafkalearn.grading.handed_in.collect import Submission
 from kafkalearn.spark.session import SparkStartError, first_line
 from kafkalearn.spark.shipped import ship
 
@@ -76,7 +76,7 @@ def isolation_problems(spark: "SparkSession") -> list[str]:
     asked = 1 if str(context.master).startswith("local[") else context.defaultParallelism
 
     def ask(_: Iterable[int]) -> Iterator[str | None]:
-        from kafkalearn.grading.isolation import isolation_problem
+        from kafkalearn.grading.isolation.walls import isolation_problem
 
         yield isolation_problem()
 

@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 from rich.console import Console
 
-from kafkalearn.grading.collect import NoSubmissionsError, find_submissions
 from kafkalearn.grading.exercise import Exercise, ExerciseError, exercise_folders, load_all
 from kafkalearn.grading.grades import NOT_REACHED, NOT_RUN
-from kafkalearn.grading.journal import Journal, JournalBusyError
-from kafkalearn.grading.report import in_cell, write_report
-from kafkalearn.grading.summary import print_summary
+from kafkalearn.grading.handed_in.collect import NoSubmissionsError, find_submissions
+from kafkalearn.grading.report.journal import Journal, JournalBusyError
+from kafkalearn.grading.report.summary import print_summary
+from kafkalearn.grading.report.writing import in_cell, write_report
 from kafkalearn.spark.class_run import ClassRun, NotIsolatedError
 from kafkalearn.spark.grade import Settings
 from kafkalearn.spark.session import SparkStartError

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import kafkalearn
-from kafkalearn.grading.lending import python_path
+from kafkalearn.grading.isolation.lending import python_path
 
 if TYPE_CHECKING:
     from pyspark import SparkContext

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from kafkalearn.grading.answering.learner import answer_message
 from kafkalearn.grading.exercise import load
-from kafkalearn.grading.judge import Verdict, decide
-from kafkalearn.grading.learner import answer_message
+from kafkalearn.grading.judging.judge import Verdict, decide
 
 EXERCISES = Path(__file__).parents[2] / "exercises"
 FUNCTIONS = {

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from kafkalearn.grading.learner import CheckFailedError, asker, check
-from kafkalearn.grading.wire import encode
+from kafkalearn.grading.answering.learner import CheckFailedError, asker, check
+from kafkalearn.grading.answering.wire import encode
 from tests.exercises.answers_a import (
     COMMIT,
     EXERCISES,

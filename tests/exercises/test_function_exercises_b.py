@@ -13,11 +13,12 @@ from random import Random
 import pytest
 
 from kafkalearn.assignors import RoundRobinAssignor, StickyAssignor
-from kafkalearn.grading import CheckFailedError, assignments, check
+from kafkalearn.grading import CheckFailedError, check
+from kafkalearn.grading.answering.learner import answer_message
 from kafkalearn.grading.exercise import load
-from kafkalearn.grading.judge import cases_of, decide
+from kafkalearn.grading.judging import assignments
+from kafkalearn.grading.judging.judge import cases_of, decide
 from kafkalearn.grading.kit import answers_of
-from kafkalearn.grading.learner import answer_message
 from kafkalearn.records import Subscription, TopicPartition
 from tests.assignors.cases import cases, check_balanced, subscriptions
 

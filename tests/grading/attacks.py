@@ -185,7 +185,7 @@ FORGING = {
     ),
     "replaces the package": Attack(
         wrong_with(
-            "import kafkalearn.grading.learner as learner\n"
+            "import kafkalearn.grading.answering.learner as learner\n"
             "learner._over_socket = lambda *_: (True, 'right in 8 of 8 cases')"
         ),
         FAILED,
@@ -195,7 +195,8 @@ FORGING = {
         wrong_with(
             "import sys, types\nm = types.ModuleType('m')\n"
             "m.check = lambda *_, **__: print('right in 8 of 8 cases')\n"
-            "sys.modules['kafkalearn.grading'] = sys.modules['kafkalearn.grading.learner'] = m"
+            "for name in ('kafkalearn.grading', 'kafkalearn.grading.answering.learner'):\n"
+            "    sys.modules[name] = m"
         ),
         FAILED,
         "the judge was not asked",
@@ -303,7 +304,7 @@ PROBES = {
     "judge.py": ("import os\nassert not os.path.exists('FOLDER/judge.py'), 'reached'", "root"),
     "the judge's half": (
         "import sys, os\nsys.path.append('CHECKOUT')\n"
-        "assert not os.path.exists('CHECKOUT/kafkalearn/grading/judge.py'), 'reached'",
+        "assert not os.path.exists('CHECKOUT/kafkalearn/grading/judging/judge.py'), 'reached'",
         "root",
     ),
     "other submissions": ("import os\nassert not os.path.exists('VICTIM'), 'reached'", "root"),

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from kafkalearn.errors import WakeupError
+from kafkalearn.grading.answering.learner import answer_message
 from kafkalearn.grading.exercise import Exercise, load
-from kafkalearn.grading.learner import answer_message
-from kafkalearn.grading.loop_story import LoopStory
-from kafkalearn.grading.story_run import StoryRun
+from kafkalearn.grading.judging.loop_story import LoopStory
+from kafkalearn.grading.judging.story_run import StoryRun
 from kafkalearn.trace import Trace
 
 FOLDER = Path(__file__).parents[2] / "exercises"

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from kafkalearn.grading.answering.learner import answer_message
 from kafkalearn.grading.exercise import Exercise, load
 from kafkalearn.grading.kit import answers_of
-from kafkalearn.grading.learner import answer_message
 
 FOLDER = Path(__file__).parents[2] / "exercises" / "41_range_assignor"
 EXERCISE = load(FOLDER)

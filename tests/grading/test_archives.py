@@ -7,9 +7,9 @@ import zipfile
 
 import pytest
 
-from kafkalearn.grading import archives
-from kafkalearn.grading.archives import LARGEST_BYTES, SubmissionError
-from kafkalearn.grading.collect import NoSubmissionsError, find_submissions
+from kafkalearn.grading.handed_in import archives
+from kafkalearn.grading.handed_in.archives import LARGEST_BYTES, SubmissionError
+from kafkalearn.grading.handed_in.collect import NoSubmissionsError, find_submissions
 
 NAME = "41_range_assignor.ipynb"
 HONEST = {"bob/" + NAME: b"{}"}

@@ -4,8 +4,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from kafkalearn.grading import assignment_picture, assignments
-from kafkalearn.grading.assignments import all_want
+from kafkalearn.grading.judging import assignment_picture, assignments
+from kafkalearn.grading.judging.assignments import all_want
 from kafkalearn.records import Subscription, TopicPartition
 
 T0, T1 = (TopicPartition("t0", number) for number in range(2))

@@ -2,8 +2,8 @@
 
 import re
 
-from kafkalearn.grading.class_page import MOST_REASONS, class_page
 from kafkalearn.grading.grades import NOT_RUN, Grade, not_run
+from kafkalearn.grading.report.class_page import MOST_REASONS, class_page
 from tests.grading.submissions import CHECKS, EXERCISE
 
 EVIL = "<script>alert('x')</script>"

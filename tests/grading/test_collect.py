@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kafkalearn.grading.archives import LARGEST_BYTES, SubmissionError
-from kafkalearn.grading.collect import MOST_ATTEMPTS, NoSubmissionsError, find_submissions
+from kafkalearn.grading.handed_in.archives import LARGEST_BYTES, SubmissionError
+from kafkalearn.grading.handed_in.collect import MOST_ATTEMPTS, NoSubmissionsError, find_submissions
 
 EXERCISES = {"41_range_assignor", "42_round_robin"}
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from kafkalearn.grading import helper as helper_module
-from kafkalearn.grading.collect import Submission
-from kafkalearn.grading.helper import GradingHelper
+from kafkalearn.grading.engines import helper as helper_module
+from kafkalearn.grading.engines.helper import GradingHelper
+from kafkalearn.grading.handed_in.collect import Submission
 from tests.grading.submissions import (
     CHECKS,
     EXERCISE,

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from kafkalearn.grading import judge_server
-from kafkalearn.grading.collect import Submission
-from kafkalearn.grading.fork_engine import ForkRunner
-from kafkalearn.grading.helper import GradingHelper
-from kafkalearn.grading.isolation import isolation_problem
-from kafkalearn.grading.runner import run
-from kafkalearn.grading.sandbox import PROTECTIONS
+from kafkalearn.grading.engines.fork_engine import ForkRunner
+from kafkalearn.grading.engines.helper import GradingHelper
+from kafkalearn.grading.engines.runner import run
+from kafkalearn.grading.handed_in.collect import Submission
+from kafkalearn.grading.isolation.sandbox import PROTECTIONS
+from kafkalearn.grading.isolation.walls import isolation_problem
+from kafkalearn.grading.judging import judge_server
 from tests.grading import attacks
 from tests.grading.attacks import Attack, with_cell
 from tests.grading.submissions import CHECKS, EXERCISE, FOLDER, changed

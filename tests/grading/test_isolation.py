@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from kafkalearn.grading import engines, isolation
-from kafkalearn.grading.collect import Submission
+from kafkalearn.grading.engines import choice as engines
+from kafkalearn.grading.engines.fork_engine import ForkRunner
+from kafkalearn.grading.engines.runner import run
 from kafkalearn.grading.exercise import ALWAYS_LENT, Limits
-from kafkalearn.grading.fork_engine import ForkRunner
-from kafkalearn.grading.isolation import IsolationError, SandboxServer, isolation_problem
-from kafkalearn.grading.runner import run
-from kafkalearn.grading.sandbox import PROTECTIONS, WITHOUT_PRIVILEGES
+from kafkalearn.grading.handed_in.collect import Submission
+from kafkalearn.grading.isolation import walls as isolation
+from kafkalearn.grading.isolation.sandbox import PROTECTIONS, WITHOUT_PRIVILEGES
+from kafkalearn.grading.isolation.walls import IsolationError, SandboxServer, isolation_problem
 from tests.grading.attacks import with_cell
 from tests.grading.submissions import EXERCISE
 

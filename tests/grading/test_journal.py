@@ -7,9 +7,9 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from kafkalearn.grading.collect import Submission
 from kafkalearn.grading.grades import Grade
-from kafkalearn.grading.journal import FILE, Journal, JournalBusyError, key
+from kafkalearn.grading.handed_in.collect import Submission
+from kafkalearn.grading.report.journal import FILE, Journal, JournalBusyError, key
 
 ANN = [Grade("ann", "41", "by-name", 2.0, 2.0, "passed", "all right", 0.5, '{"table": 1}')]
 BOB = [Grade("böb\n", "41", "by-name", 0.0, 2.0, "failed", "wrong", 0.25)]
@@ -78,7 +78,7 @@ def test_two_runs_never_write_into_one_folder(tmp_path):
     """The second is refused and changes nothing, while the first lives, and however that ends."""
     holds = (
         "import sys, time\nfrom pathlib import Path\n"
-        "from kafkalearn.grading.journal import Journal\n"
+        "from kafkalearn.grading.report.journal import Journal\n"
         "journal = Journal(Path(sys.argv[1]), resume=False)\njournal.add('a', [])\n"
         "print(flush=True)\ntime.sleep(60)"
     )

@@ -3,7 +3,7 @@
 import pytest
 
 from kafkalearn.assignors import RangeAssignor
-from kafkalearn.grading.judge import Verdict, decide
+from kafkalearn.grading.judging.judge import Verdict, decide
 from kafkalearn.records import TopicPartition
 from tests.grading.submissions import (
     CHECKS,

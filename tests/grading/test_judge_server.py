@@ -7,8 +7,8 @@ from threading import Thread
 import pytest
 
 from kafkalearn.grading import CheckFailedError, check
-from kafkalearn.grading.judge_server import MOST_CHECKS, JudgeServer, TooManyChecksError
-from kafkalearn.grading.wire import JUDGE_ADDRESS, receive, send
+from kafkalearn.grading.answering.wire import JUDGE_ADDRESS, receive, send
+from kafkalearn.grading.judging.judge_server import MOST_CHECKS, JudgeServer, TooManyChecksError
 from tests.grading.submissions import EXERCISE, FOLDER, answer_of
 
 RIGHT = answer_of(FOLDER / "solution.ipynb")

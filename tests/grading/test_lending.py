@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkalearn.grading.lending import lend, python_path
+from kafkalearn.grading.isolation.lending import lend, python_path
 from tests.grading.submissions import EXERCISE
 
 ROOT = Path(__file__).parents[2]
@@ -63,7 +63,7 @@ def test_what_is_compiled_is_lent_compiled(tmp_path):
     assert python("import kafkalearn.records", copy) == "ValueError: the new source"
 
 
-@pytest.mark.parametrize("module", ["judge", "exercise", "judge_server", "runner"])
+@pytest.mark.parametrize("module", ["judging", "exercise", "handed_in", "engines"])
 def test_the_judges_half_is_not_in_the_copy(copy, module):
     """Nothing that knows or decides an answer can be imported."""
     source = f"import kafkalearn.grading.{module}"

@@ -18,14 +18,14 @@ from kafkalearn.errors import (
     IllegalArgumentError,
     IllegalStateError,
 )
-from kafkalearn.grading import loop_host
-from kafkalearn.grading.judge import decide
-from kafkalearn.grading.learner import answer_message
-from kafkalearn.grading.learner import asker as watched
-from kafkalearn.grading.loop_calls import StoryOverError
-from kafkalearn.grading.loop_story import LoopStory
-from kafkalearn.grading.story_run import StoryRun
-from kafkalearn.grading.wire import JUDGE_ADDRESS
+from kafkalearn.grading.answering import loop_host
+from kafkalearn.grading.answering.learner import answer_message
+from kafkalearn.grading.answering.learner import asker as watched
+from kafkalearn.grading.answering.wire import JUDGE_ADDRESS
+from kafkalearn.grading.judging.judge import decide
+from kafkalearn.grading.judging.loop_calls import StoryOverError
+from kafkalearn.grading.judging.loop_story import LoopStory
+from kafkalearn.grading.judging.story_run import StoryRun
 from kafkalearn.records import OffsetAndMetadata, TopicPartition
 from tests.grading.loops import (
     CALM,
@@ -74,8 +74,8 @@ def test_both_hosts_live_through_the_same_story(monkeypatch):
 @pytest.mark.parametrize("path", WRONG, ids=lambda path: path.stem)
 def test_both_hosts_lead_to_the_same_verdict(path, monkeypatch):
     """The same sentence about the same story, made smaller in the same way."""
-    monkeypatch.setattr("kafkalearn.grading.smallest.MOST_TRIES", 2)
-    monkeypatch.setattr("kafkalearn.grading.smallest.MOST_SECONDS", 60)
+    monkeypatch.setattr("kafkalearn.grading.judging.smallest.MOST_TRIES", 2)
+    monkeypatch.setattr("kafkalearn.grading.judging.smallest.MOST_SECONDS", 60)
     check = notebook(path)["metadata"]["kafkalearn"]["caught_by"]
     learning = decide(exercise_of(path), check, seed=1, ask=asker(loop_of(path)))
     monkeypatch.setenv(JUDGE_ADDRESS, "told by a runner")
@@ -355,7 +355,7 @@ def test_loops_die_with_their_parent(tmp_path):
     """A loop that computes for ever is gone when the learner's process is killed."""
     source = """
         import os, sys
-        from kafkalearn.grading.learner import answer_message
+        from kafkalearn.grading.answering.learner import answer_message
         def loop(consumer, process):
             print(os.getpid(), file=open("pid", "w"), flush=True)
             os.rename("pid", "there")

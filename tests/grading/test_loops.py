@@ -6,7 +6,7 @@ import pytest
 
 from kafkalearn import ConsumerRebalanceListener
 from kafkalearn.errors import CommitFailedError, WakeupError
-from kafkalearn.grading.judge import cases_of, decide
+from kafkalearn.grading.judging.judge import cases_of, decide
 from kafkalearn.records import OffsetAndMetadata, TopicPartition
 from tests.grading.loops import EXERCISES, FOLDER, WRONG, asker, exercise_of, loop_of, notebook
 
@@ -127,7 +127,7 @@ def test_the_smallest_story_is_told(name, monkeypatch):
     """What went wrong, and the shortest story in which it does."""
     (path,) = (path for path in WRONG if path.stem == name)
     sentence, story = SMALLEST[name]
-    monkeypatch.setattr("kafkalearn.grading.smallest.MOST_SECONDS", 60)
+    monkeypatch.setattr("kafkalearn.grading.judging.smallest.MOST_SECONDS", 60)
     check = notebook(path)["metadata"]["kafkalearn"]["caught_by"]
     verdict = decide(exercise_of(path), check, seed=0, ask=asker(loop_of(path)))
     assert verdict.sentence == sentence

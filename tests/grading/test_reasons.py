@@ -1,6 +1,6 @@
 """Reasons that say the same are one group, whoever they speak of."""
 
-from kafkalearn.grading.reasons import grouped
+from kafkalearn.grading.report.reasons import grouped
 
 
 def patterns(*reasons):

@@ -10,12 +10,12 @@ from pyarrow import parquet
 from rich.console import Console
 
 from kafkalearn import scenarios
-from kafkalearn.grading import report
 from kafkalearn.grading.exercise import Table
-from kafkalearn.grading.feedback import file_name, page
 from kafkalearn.grading.grades import COLUMNS, NOT_RUN, Grade, not_run
-from kafkalearn.grading.report import in_cell, write_report
-from kafkalearn.grading.summary import print_summary
+from kafkalearn.grading.report import writing as report
+from kafkalearn.grading.report.feedback import file_name, page
+from kafkalearn.grading.report.summary import print_summary
+from kafkalearn.grading.report.writing import in_cell, write_report
 from tests.grading.submissions import EXERCISE
 
 EXERCISES = {EXERCISE.name: EXERCISE}

@@ -2,10 +2,10 @@
 
 import pytest
 
-from kafkalearn.grading.collect import Submission
-from kafkalearn.grading.engines import engine_called
-from kafkalearn.grading.isolation import IsolationError
-from kafkalearn.grading.runner import run
+from kafkalearn.grading.engines.choice import engine_called
+from kafkalearn.grading.engines.runner import run
+from kafkalearn.grading.handed_in.collect import Submission
+from kafkalearn.grading.isolation.walls import IsolationError
 from tests.grading.submissions import (
     CHECKS,
     EXERCISE,

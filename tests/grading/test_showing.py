@@ -8,8 +8,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 from kafkalearn.grading import CheckFailedError, check
-from kafkalearn.grading.cases import Shown, Story
-from kafkalearn.grading.showing import show
+from kafkalearn.grading.judging.cases import Shown, Story
+from kafkalearn.grading.judging.showing import show
 from kafkalearn.trace import Trace
 
 PICTURE = Shown("words", picture='<div class="kl"><svg class="kl-matrix"></svg></div>')

@@ -1,6 +1,6 @@
 """Failing cases are made small: deterministic, bounded, and still failing in the same way."""
 
-from kafkalearn.grading.smallest import (
+from kafkalearn.grading.judging.smallest import (
     MOST_TRIES,
     Finding,
     simpler_arguments,

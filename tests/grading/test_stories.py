@@ -8,10 +8,10 @@ import pytest
 
 from kafkalearn.engine.faults import AnswerWithError, Crash, Delay, Freeze
 from kafkalearn.grading.exercise import Exercise
-from kafkalearn.grading.judge import decide
-from kafkalearn.grading.loop_story import LoopStory, broken, simpler
-from kafkalearn.grading.smallest import Finding
-from kafkalearn.grading.stories import (
+from kafkalearn.grading.judging.judge import decide
+from kafkalearn.grading.judging.loop_story import LoopStory, broken, simpler
+from kafkalearn.grading.judging.smallest import Finding
+from kafkalearn.grading.judging.stories import (
     LoopCases,
     lost,
     repeated,
@@ -19,7 +19,7 @@ from kafkalearn.grading.stories import (
     uncommitted,
     unfinished,
 )
-from kafkalearn.grading.story_run import StoryRun
+from kafkalearn.grading.judging.story_run import StoryRun
 from kafkalearn.trace import Trace
 from tests.grading.loops import CALM, EXERCISES, asker, at_least_once, done, played
 

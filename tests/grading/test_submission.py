@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from kafkalearn.grading.archives import LARGEST_BYTES, SubmissionError
-from kafkalearn.grading.submission import MOST_CELLS, prepare
+from kafkalearn.grading.engines.submission import MOST_CELLS, prepare
+from kafkalearn.grading.handed_in.archives import LARGEST_BYTES, SubmissionError
 from tests.grading.submissions import (
     CHECKS,
     EXERCISE,

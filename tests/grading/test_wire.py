@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from kafkalearn.grading.wire import LONGEST_LINE, WireError, decode, encode, receive, send
+from kafkalearn.grading.answering.wire import LONGEST_LINE, WireError, decode, encode, receive, send
 from kafkalearn.records import Subscription, TopicPartition
 
 

@@ -17,9 +17,9 @@ GRADE = """
 import sys
 from pathlib import Path
 import kafkalearn
-from kafkalearn.grading.collect import Submission
+from kafkalearn.grading.handed_in.collect import Submission
 from kafkalearn.grading.exercise import load
-from kafkalearn.grading.helper import GradingHelper
+from kafkalearn.grading.engines.helper import GradingHelper
 folder = Path(sys.argv[1])
 submission = Submission("ann", folder.name, (folder / "solution.ipynb").read_bytes())
 grading = GradingHelper(trusted=True)

@@ -5,16 +5,16 @@ from pathlib import Path
 import pytest
 
 from kafkalearn.grading import exercise_rules as rules
-from kafkalearn.grading.collect import Submission
+from kafkalearn.grading.answering.learner import asker
+from kafkalearn.grading.answering.wire import decode, encode
+from kafkalearn.grading.engines.fork_engine import ForkRunner
+from kafkalearn.grading.engines.runner import run
 from kafkalearn.grading.exercise import load
-from kafkalearn.grading.fork_engine import ForkRunner
-from kafkalearn.grading.isolation import isolation_problem
-from kafkalearn.grading.judge import decide
+from kafkalearn.grading.handed_in.collect import Submission
+from kafkalearn.grading.isolation.sandbox import PROTECTIONS
+from kafkalearn.grading.isolation.walls import isolation_problem
+from kafkalearn.grading.judging.judge import decide
 from kafkalearn.grading.kit import JUDGE_FAILED, answers_of
-from kafkalearn.grading.learner import asker
-from kafkalearn.grading.runner import run
-from kafkalearn.grading.sandbox import PROTECTIONS
-from kafkalearn.grading.wire import decode, encode
 
 FOLDER = Path(__file__).parents[2] / "exercises" / "62_lag_and_duplicates"
 EXERCISE = load(FOLDER)

@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from kafkalearn.grading.collect import Submission
 from kafkalearn.grading.grades import Grade
+from kafkalearn.grading.handed_in.collect import Submission
 from kafkalearn.spark import grade as module
 from kafkalearn.spark.grade import MOST_BYTES, MOST_ROWS, Row, Settings, grade_all
 from tests.grading.submissions import CHECKS, EXERCISE, FOLDER, as_bytes, code, notebook

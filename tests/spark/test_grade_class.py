@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from kafkalearn.cli import app
 from kafkalearn.grading.grades import NOT_REACHED, Grade, not_run
-from kafkalearn.grading.journal import Journal
+from kafkalearn.grading.report.journal import Journal
 from kafkalearn.spark import class_run, shipped
 from kafkalearn.spark.session import SparkStartError
 from tests.grading.submissions import CHECKS, EXERCISE, FOLDER
@@ -273,7 +273,7 @@ def test_what_is_shipped_holds_all_that_graders_read():
     import zipfile
 
     names = zipfile.ZipFile(shipped.packed()).namelist()
-    assert {"kafkalearn/grading/helper.py", "kafkalearn/views/look.css"} <= set(names)
+    assert {"kafkalearn/grading/engines/helper.py", "kafkalearn/views/look.css"} <= set(names)
     assert shipped.packed() == shipped.packed()
 
 

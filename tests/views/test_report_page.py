@@ -163,7 +163,8 @@ def test_a_window_is_a_page_of_the_stepper_in_a_frame():
     window = {
         "run_id": trace.run_id,
         "group_id": "billing",
-        "size": 300, "step": 7,
+        "size": 300,
+        "step": 7,
         "trace": trace,
         "at": None,
     }

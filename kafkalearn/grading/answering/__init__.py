@@ -1,0 +1,1 @@
+"""The learner's half of a check, lent to a learner's process: it answers, and decides nothing."""

@@ -1,0 +1,1 @@
+"""What a class handed in: folders, archives, and the names that platforms give."""

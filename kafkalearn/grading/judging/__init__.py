@@ -1,0 +1,1 @@
+"""The judge's half: what is asked, whether answers are right, and the smallest case that fails."""

@@ -1,0 +1,1 @@
+"""What grading leaves behind: the journal, the tables, and pages for students and instructors."""
