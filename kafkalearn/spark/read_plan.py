@@ -105,10 +105,9 @@ class ReadPlan:
         log_start, log_end = self.folder.ends(number)
         first = log_start if start is None else start
         if first < log_start and first < end:
-            self._lost(
-                f"{self.topic}-{number}: the offsets {first} to {min(end, log_start)} are gone, "
-                f"the log starts at {log_start}"
-            )
+            last = min(end, log_start) - 1
+            gone = f"the offsets {first} to {last} are" if last > first else f"offset {first} is"
+            self._lost(f"{self.topic}-{number}: {gone} gone, the log starts at {log_start}")
         if end > log_end:
             self._lost(
                 f"{self.topic}-{number}: the log ends at {log_end}, before offset {end}; was the "

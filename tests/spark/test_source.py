@@ -77,9 +77,11 @@ def test_offsets_that_are_gone_are_reported(topic):
     """By default the read fails and says which; failOnDataLoss=false begins at the start."""
     topic.delete_records(0, 4)
     with pytest.raises(
-        OffsetOutOfRangeError, match="orders-0: the offsets 2 to 4 are gone, the log starts at"
+        OffsetOutOfRangeError, match="orders-0: the offsets 2 to 3 are gone, the log starts at 4"
     ):
         plan(topic).inputs({0: 2, 1: 0}, {0: 10, 1: 12})
+    with pytest.raises(OffsetOutOfRangeError, match="orders-0: offset 3 is gone"):
+        plan(topic).inputs({0: 3, 1: 0}, {0: 10, 1: 12})
     lenient = plan(topic, failOnDataLoss="false")
     assert asked(lenient, {0: 2, 1: 11}, {0: 6, 1: 12}) == {0: [4, 5], 1: [11]}
     assert asked(lenient, {0: 1, 1: 12}, {0: 3, 1: 12}) == {}
