@@ -21,8 +21,10 @@ MEMBER = (
     r"(?i)^(?:adding new |static |removing |updating metadata for |old )?(?:member|leader) (.+?)"
     r"(?: joins again| came back| with group instance id.*| on .*| re-?joining.*| during .*)?$"
     r"|^(.+) (?:left$|gave no sign)"
+    r"|^explicit .?leave ?group.? request for \(([^,)]+)\) members"
 )
-"""Finds the member that a reason names, in one of two groups."""
+NAMED_IN = (1, 2, 3)
+"""MEMBER finds the member that a reason names, in one of these groups."""
 
 
 def cause_of(reason: str | None) -> str | None:
@@ -35,4 +37,4 @@ def cause_of(reason: str | None) -> str | None:
 def member_of(reason: str | None) -> str | None:
     """Name the member that a reason names, if it names one."""
     found = re.search(MEMBER, reason or "")
-    return (found[1] or found[2]) if found else None
+    return next(filter(None, found.groups())) if found else None

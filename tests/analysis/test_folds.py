@@ -94,6 +94,8 @@ def test_clients_alone_tell_who_was_in_which_generation():
         ("c1-0eb1 left", "member_left", "c1-0eb1"),
         ("removing member a-1 on LeaveGroup", "member_left", "a-1"),
         ("removing member a-1 on heartbeat expiration", "session_timeout", "a-1"),
+        ("explicit `LeaveGroup` request for (a-1) members", "member_left", "a-1"),
+        ("explicit `LeaveGroup` request for (a-1,b-2) members", "member_left", None),
         ("a gave no sign of life within the session timeout", "session_timeout", "a"),
         ("member a-1 joins again", "member_rejoined", "a-1"),
         ("leader a-1 re-joining group during Stable", "member_rejoined", "a-1"),

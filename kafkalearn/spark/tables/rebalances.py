@@ -3,7 +3,14 @@
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from kafkalearn.analysis.causes import CAUSES, LEFT, MEMBER, POLL_REASON, POLL_TIMEOUT
+from kafkalearn.analysis.causes import (
+    CAUSES,
+    LEFT,
+    MEMBER,
+    NAMED_IN,
+    POLL_REASON,
+    POLL_TIMEOUT,
+)
 from kafkalearn.spark.tables.columns import (
     PARTITION,
     before,
@@ -119,7 +126,7 @@ def blamed(events: DataFrame, told: DataFrame) -> DataFrame:
     cause = F.lit("other")
     for name, pattern in reversed(CAUSES.items()):
         cause = F.when(reason.rlike(pattern), name).otherwise(cause)
-    named = [F.nullif(F.regexp_extract(reason, MEMBER, group), F.lit("")) for group in (1, 2)]
+    named = [F.nullif(F.regexp_extract(reason, MEMBER, group), F.lit("")) for group in NAMED_IN]
     states = of_kinds(events, "client_state", "assigned", detail="reason string")
     too_late = (
         states.withColumn("member_id", last(F.nullif("member_id", F.lit(""))).over(before("node")))
