@@ -26,7 +26,7 @@ def widgets_of(name):
 
 @pytest.mark.parametrize("name", CHOSEN)
 def test_a_lesson_runs_from_top_to_bottom(lab, pictures, name):
-    """No cell fails, every widget appears, and the console reports no error."""
+    """No cell fails, every widget or drawing appears, and the console reports no error."""
     shutil.copytree(NOTEBOOKS / "images", lab.folder / "images", dirs_exist_ok=True)
     cells = json.loads((NOTEBOOKS / name).read_text(encoding="utf-8"))["cells"]
     lab.open_file(name, NOTEBOOKS / name)
@@ -34,7 +34,7 @@ def test_a_lesson_runs_from_top_to_bottom(lab, pictures, name):
     code = sum(bool(cell["source"]) for cell in cells if cell["cell_type"] == "code")
     assert lab.page.locator(".jp-Notebook .jp-CodeCell").count() == code
     assert lab.page.locator('[data-mime-type="application/vnd.jupyter.error"]').count() == 0
-    shown = lab.page.locator(".jp-Notebook .kl")
+    shown = lab.page.locator(".jp-Notebook .kl, .jp-OutputArea-output img")
     for place in range(widgets_of(name)):
         shown.nth(place).wait_for()
     lab.page.screenshot(path=pictures / f"{name.removesuffix('.ipynb')}.png")
