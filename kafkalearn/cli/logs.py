@@ -56,10 +56,9 @@ def interrupted_by_sigterm() -> Iterator[None]:
 
 def _import(files: list[Path], *, out: Path, master: str | None) -> None:
     from kafkalearn.spark.logs.importing import import_logs, is_small, suited
-    from kafkalearn.spark.session import spark_session
+    from kafkalearn.spark.session import QUICK_JAVA, spark_session
 
-    # Java's best compiler takes longer than the whole of a short import.
-    quick = {"spark_driver_extraJavaOptions": "-XX:TieredStopAtLevel=1"} if is_small(files) else {}
+    quick = {"spark_driver_extraJavaOptions": QUICK_JAVA} if is_small(files) else {}
     spark = spark_session(master, **quick)
     try:
         with suited(spark, files):

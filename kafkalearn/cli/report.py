@@ -31,12 +31,15 @@ def report(
     """
     from kafkalearn.spark.events import EventsError
     from kafkalearn.spark.report import gather, session_settings
+    from kafkalearn.spark.report_windows import asked_ms
     from kafkalearn.spark.session import SparkStartError, spark_session
     from kafkalearn.trace.jsonl import written_beside
     from kafkalearn.views.report import page
 
     target = out or folder / "report.html"
     with told_in_a_sentence(EventsError, SparkStartError, OSError):
+        for each in at or ():
+            asked_ms(each)  # what is wrong is said before Spark starts
         settings = session_settings(folder)
         if target.is_dir() or not target.parent.is_dir():
             raise EventsError(f"--out {target} cannot be written: a file in a folder is allowed")

@@ -24,7 +24,7 @@ from kafkalearn.grading.handed_in.collect import Found, Submission
 from kafkalearn.grading.judging.wording import clean
 from kafkalearn.grading.report.journal import Journal, key
 from kafkalearn.spark.grade import Row, Settings, grade_all, isolation_problems
-from kafkalearn.spark.session import spark_session
+from kafkalearn.spark.session import QUICK_JAVA, spark_session
 from kafkalearn.spark.shipped import grading_digest
 
 if TYPE_CHECKING:
@@ -38,9 +38,6 @@ TRUSTED = (
     "--trusted: submissions run with your rights, and nothing keeps them from your files or from "
     "their grades."
 )
-# The driver's Java carries a few rows: to translate its own code well costs it more than it gains,
-# and the processor time that grading needs.
-_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _STOPPING: list[Thread] = []
 _COLUMNS = (
     SpinnerColumn(),
@@ -180,7 +177,7 @@ class ClassRun:
 def _start(master: str | None) -> "SparkSession":
     while _STOPPING:
         _STOPPING.pop().join()
-    return spark_session(master, spark_driver_defaultJavaOptions=_JAVA)
+    return spark_session(master, spark_driver_defaultJavaOptions=QUICK_JAVA)
 
 
 def _stop(spark: "SparkSession") -> None:

@@ -69,7 +69,7 @@ def windows_of(found: "DataFrame", groups: list[Row], *, at: Sequence[str] = ())
         names = {"run_id": group["run_id"], "group_id": group["group_id"]}
         same = (each for each in windows if names.items() <= each.items())
         window = next((each for each in same if each["first"] in begins and "at" not in row), None)
-        if window is None and len(windows) < MOST_WINDOWS:
+        if window is None and ("at" in row or len(windows) < MOST_WINDOWS):
             window = names | {
                 "at": row.get("at"),
                 "first": max(0, seq - _LEAD),
@@ -88,13 +88,15 @@ def windows_of(found: "DataFrame", groups: list[Row], *, at: Sequence[str] = ())
 
 
 def _seqs(found: "DataFrame", few: list[tuple[Row, Row]]) -> list[int]:
-    """Find the event that each rebalance begins with."""
+    """Find the event of its group that each rebalance begins with, or else of any."""
     from pyspark.sql import functions as F  # noqa: N812
 
     firsts = []
     for place, (group, row) in enumerate(few):
         is_there = (F.col("run_id") == group["run_id"]) & (F.col("time_ms") >= began_ms(row))
-        firsts.append(F.min(F.when(is_there, F.col("seq"))).alias(f"_{place}"))
+        of_group = is_there & (F.col("group_id") == group["group_id"])
+        each = [F.min(F.when(which, F.col("seq"))) for which in (of_group, is_there)]
+        firsts.append(F.coalesce(*each).alias(f"_{place}"))
     return list(found.agg(*firsts).first() or ()) if firsts else []
 
 

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 TAIL_LINES = 15
 SETTINGS = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
 
+# Where the driver's Java has little to do, to translate its code well costs more than it gains.
+QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 FEW_ROWS = {
-    "spark_driver_extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark_driver_extraJavaOptions": QUICK_JAVA,
     "spark_sql_adaptive_enabled": "false",
     "spark_sql_shuffle_partitions": "2",
     "spark_sql_codegen_wholeStage": "false",

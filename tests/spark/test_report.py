@@ -160,6 +160,16 @@ def folder(tmp_path):
     return tmp_path
 
 
+def test_a_moment_that_is_none_is_refused_before_spark_starts(folder, monkeypatch):
+    """Status 2 and a sentence that names it; no page is written."""
+    monkeypatch.setattr("kafkalearn.spark.session.spark_session", None)
+    result = CliRunner().invoke(
+        app, ["report", str(folder), "--at", "soon"], env={"COLUMNS": "500"}
+    )
+    assert (result.exit_code, "'soon' is no moment" in result.output) == (2, True)
+    assert not list(folder.glob("*.html"))
+
+
 @pytest.mark.parametrize("name", ["nowhere", "nowhere/else", "empty", "file", "damaged"])
 def test_a_folder_without_events_is_refused_in_a_sentence(tmp_path, name):
     """Status 2, before Spark starts, and nothing is written."""
