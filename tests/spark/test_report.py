@@ -11,13 +11,14 @@ from typer.testing import CliRunner
 
 from kafkalearn import scenarios
 from kafkalearn.cli import app
-from kafkalearn.spark.events import EventsError
+from kafkalearn.spark.events import EventsError, events
 from kafkalearn.spark.report import gather, session_settings
 from kafkalearn.spark.report_advice import advice
 from kafkalearn.spark.report_group import _owners
-from kafkalearn.spark.report_windows import _of_group, moments
+from kafkalearn.spark.report_windows import _of_group, moments, windows_of
 from kafkalearn.spark.sweep_part import as_files, run_part
 from kafkalearn.spark.sweep_plan import Sweep
+from kafkalearn.trace import Trace
 from kafkalearn.views.report import page
 
 SWEEP = Sweep("consumer_dies", range(2), {"session_timeout_ms": [6000, "x", 9000]})
@@ -242,6 +243,23 @@ def test_the_story_of_a_run_is_that_of_its_events(quick, folder):
     pyarrow.parquet.write_table(others, folder / "events" / "part-0.parquet")
     with pytest.raises(EventsError, match="'colour' is no column of events"):
         gather(quick, folder)
+
+
+@pytest.mark.spark
+def test_a_group_that_is_quiet_while_others_are_busy_has_its_window(quick, tmp_path):
+    """It opens at the group's own next event, however many of others come before."""
+    trace = Trace("two groups")
+    for ms in range(2000):
+        name = "calm" if ms in (5, 1500) else "busy"
+        trace.record("poll", ms, f"of-{name}", group_id=name)
+    (tmp_path / "events").mkdir()
+    trace.to_parquet(tmp_path / "events" / "part-0.parquet")
+    calm = {"run_id": trace.run_id, "group_id": "calm", "first_ms": 5, "last_ms": 1500}
+    groups = [calm | {"rebalances": []}]
+    (window,) = windows_of(events(quick, tmp_path), groups, at=["+0.1"])
+    stretch = window["trace"][window["events"].start : window["events"].stop]
+    assert [event.time_ms for event in stretch] == [1500]
+    assert window["step"] == 0
 
 
 @pytest.mark.spark
