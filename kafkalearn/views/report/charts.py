@@ -5,13 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from kafkalearn.views.drawings.sheet import CHAR, svg, text
+from kafkalearn.views.drawings.sheet import CHAR, Drawing, svg, text
 from kafkalearn.views.report.words import lasted, since
 from kafkalearn.views.wording import plural, shown, tag
 
 Row = Mapping[str, Any]
 _WIDTH, _LEFT, _RIGHT, _LANE, _HEIGHT = 1130, 132, 14, 22, 170
-SPREAD_WIDTH, _SPREAD_LEFT, _SPREAD_LANE = 520, 118, 40
+_SPREAD_WIDTH, _SPREAD_LEFT, _SPREAD_LANE = 520, 118, 40
 
 
 def nice(most: float, count: int = 5) -> list[int]:
@@ -115,13 +115,14 @@ def lag(group: Row, lines: Sequence[tuple[str, int, Sequence[tuple[int, int]]]])
     return svg((_WIDTH, _HEIGHT + 22, "".join(parts)), role="img", aria_label=label)
 
 
-def spread(rows: Sequence[tuple[str, Row]], *, most: int, name: str, is_time: bool) -> str:
+def spread(rows: Sequence[tuple[str, Row]], *, most: int, is_time: bool) -> Drawing:
     """Draw a box and dots for each value: what its runs gave, as `spark` counted it.
 
     The box holds the middle half with the median; the line goes from the least to what 95 of 100
     runs do not exceed; a dot stands for a twentieth of the runs, a larger one for several.
+    out: width, height, and what is drawn in it
     """
-    scale = (SPREAD_WIDTH - _SPREAD_LEFT - 16) / max(1, most)
+    scale = (_SPREAD_WIDTH - _SPREAD_LEFT - 16) / max(1, most)
     parts, height = [], len(rows) * _SPREAD_LANE
 
     def x(number: float) -> float:
@@ -147,11 +148,4 @@ def spread(rows: Sequence[tuple[str, Row]], *, most: int, name: str, is_time: bo
                 for dot, count in counts.items()
             )
             parts.append(tag("g", "".join(dots), class_="kl-dots"))
-    label = f"{name}, how it is spread for each of {plural(len(rows), 'value')}; see the table"
-    drawing = (SPREAD_WIDTH, spread_height(rows), "".join(parts))
-    return svg(drawing, role="img", aria_label=label)
-
-
-def spread_height(rows: Sequence[tuple[str, Row]]) -> int:
-    """How many pixels `spread` needs."""
-    return len(rows) * _SPREAD_LANE + 22
+    return _SPREAD_WIDTH, height + 22, "".join(parts)

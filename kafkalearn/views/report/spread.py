@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from kafkalearn.views.drawings.sheet import sheet
+from kafkalearn.views.drawings.sheet import sheet, svg
 from kafkalearn.views.report import charts, words
 from kafkalearn.views.report.tables import table
 from kafkalearn.views.wording import listed, plural, shown, tag
@@ -68,7 +68,10 @@ def _panel(name: str, setting: str, *, rows: Sequence[Row], most: int) -> str:
     """One small multiple: the chart, and its numbers beside it."""
     values = [(row["value"] if setting else "all runs", row[name]) for row in rows]
     is_time = name.endswith("_ms")
-    chart = charts.spread(values, most=most, name=_METRICS[name][0], is_time=is_time)
+    count = plural(len(values), "value")
+    label = f"{_METRICS[name][0]}, how it is spread for each of {count}; see the table"
+    drawing = charts.spread(values, most=most, is_time=is_time)
+    chart = svg(drawing, role="img", aria_label=label)
     heads = (setting or "runs", "known runs", "above 0", "median", "95th of 100", "most")
     cells = ([escape(shown(value, 40)), *_numbers(told, is_time)] for value, told in values)
     caption = tag("figcaption", tag("b", escape(setting or "all runs")))
@@ -79,11 +82,10 @@ def picture(sweep: Row, name: str, *, by: str) -> str:
     """Draw one of a sweep's numbers against a setting, as an SVG document for a notebook."""
     rows = [(row["value"], row[name]) for row in sweep["values"] if row["setting"] == by]
     most = max((told["marks"][-1] for _, told in rows if told["marks"]), default=0)
-    title, is_time = _METRICS[name][0], name.endswith("_ms")
-    chart = charts.spread(rows, most=most, name=title, is_time=is_time)
-    body = tag("g", chart.partition(">")[2].removesuffix("</svg>"), class_="kl-report")
-    drawing = (charts.SPREAD_WIDTH, charts.spread_height(rows), body)
-    return sheet(f"{title} in each run, by {by}", drawing, styles=("report/report.css",))
+    width, height, drawn = charts.spread(rows, most=most, is_time=name.endswith("_ms"))
+    drawing = (width, height, tag("g", drawn, class_="kl-report"))
+    caption = f"{_METRICS[name][0]} in each run, by {by}"
+    return sheet(caption, drawing, styles=("report/report.css",))
 
 
 def _numbers(told: Row, is_time: bool) -> list[str]:
