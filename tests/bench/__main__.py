@@ -3,6 +3,7 @@
 import os
 import platform
 import sys
+import time
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
@@ -49,14 +50,17 @@ def main() -> int:
         "| --- | --- | --- | --- | --- |",
     ]
     console.print("\n".join(lines), soft_wrap=True)
-    missed = 0
+    missed, began = 0, time.monotonic()
     for row in chain.from_iterable(each.rows() for each in MEASURED):
         lines.append(line(row))
         console.print(lines[-1], soft_wrap=True, highlight=False, markup=False)
         missed += not row.met
+    taken = f"{(time.monotonic() - began) / 60:.1f} minutes"
+    lines += ["", f"Measured in {taken}."]
     REPORT.parent.mkdir(exist_ok=True)
     REPORT.write_text("\n".join(lines) + "\n")
-    console.print(f"\nwritten to {REPORT}; {missed or 'no'} figure{'s' * (missed > 1)} missed")
+    many = f"{missed or 'no'} figure{'s' * (missed > 1)} missed"
+    console.print(f"\nwritten to {REPORT} after {taken}; {many}")
     return 1 if missed else 0
 
 

@@ -2,7 +2,9 @@
 
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from multiprocessing import get_context
 
 Call = Callable[[], object]
 Peer = tuple[Call, Callable[[object], None]]
@@ -41,18 +43,34 @@ def milliseconds(call: Call, *, rounds: int = 7) -> tuple[float, object]:
 
 
 def ratio(case: str, ours: Call, peers: Mapping[str, Peer], *, aim: float, slow: bool) -> Row:
-    """How many times as fast as the faster peer; slow peers run once, between two of ours.
+    """How many times as fast as the faster peer; slow peers run once, a process each.
 
     A peer comes with a check of its answer, so that no row compares work with none.
     """
     own, _ = milliseconds(ours)
-    theirs = {}
-    for name, (call, check) in peers.items():
-        theirs[name], answer = milliseconds(call, rounds=1 if slow else 5)
-        check(answer)
+    if slow:
+        _forked.update(peers)
+        with ProcessPoolExecutor(len(peers), mp_context=get_context("fork")) as pool:
+            theirs = dict(zip(peers, pool.map(_once, peers), strict=True))
+    else:
+        theirs = {name: _checked(peer, rounds=5) for name, peer in peers.items()}
     own = min(own, milliseconds(ours)[0])
     notes = {"kafkalearn": f"{own:.1f} ms"} | {name: f"{ms:.1f} ms" for name, ms in theirs.items()}
     return Row(case, min(theirs.values()) / own, "times", aim, True, notes)
+
+
+_forked: dict[str, Peer] = {}  # a process inherits what cannot be sent to it
+
+
+def _once(name: str) -> float:
+    return _checked(_forked[name], rounds=1)
+
+
+def _checked(peer: Peer, *, rounds: int) -> float:
+    call, check = peer
+    taken, answer = milliseconds(call, rounds=rounds)
+    check(answer)
+    return taken
 
 
 def alone(case: str, ours: Call, *, aim: float) -> Row:

@@ -21,7 +21,7 @@ from tests.bench.measure import Row
 MILLIONS = tuple(map(int, os.environ.get("PIPELINE_MILLIONS", "1,5,20").split(",")))
 PANDAS_UP_TO = 5  # millions of events: beyond that it needs more memory than a laptop has
 SEEDS = 50
-RUNS = 2_000  # of a few hundred, most is Spark getting ready
+RUNS = 1_500  # of a few hundred, most is Spark getting ready
 COUNTED = ["events", "members", "rebalances", "unowned_ms", "delivered", "duplicated", "most_lag"]
 
 
