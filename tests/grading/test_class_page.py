@@ -85,14 +85,16 @@ def test_each_check_counts_what_became_of_it():
 
 
 def test_reasons_are_grouped_and_link_to_their_students():
-    """Other names and numbers are the same reason; a stopped notebook is one, not five."""
-    text = page(CLASS)
+    """Other names and numbers are one reason, other checks are not; a stop is one, not five."""
+    cal = submitted("cal", failed=CHECKS[:1], reason="c2 gets t0-5")
+    text = page([*CLASS, *cal])
     groups = re.findall(
         r'class="count">(\d+)</span><div><p>(.*?)</p><p class="soft">(.*?)</p>', text
     )
     first, second = (check.title for check in EXERCISE.checks[:2])
     assert groups == [
-        ("2", "… gets …", f"{first} · {second}"),
+        ("2", "… gets …", first),
+        ("1", "c7 gets t1-3", f"{first} · {second}"),
         ("1", "not reached, since the cell `import x` stopped", "The notebook stopped"),
     ]
     assert 'href="feedback/bob.html"' in text
@@ -116,7 +118,9 @@ def test_many_reasons_and_students_are_shortened_and_counted():
         for row in submitted(student, failed=CHECKS[:1], reason=f"{word} {word} {word}")
     ]
     text = page(rows)
-    assert "and 3 rarer reasons" in text
+    shown, unfolded = text.split("<summary>and 3 rarer reasons</summary>")
+    counts = [part.count('class="count"') for part in (shown, unfolded)]
+    assert counts == [MOST_REASONS, 3]
     assert "<summary>and 7 more</summary>" in text
 
 

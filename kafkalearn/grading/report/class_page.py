@@ -10,11 +10,11 @@ from urllib.parse import quote
 from kafkalearn.grading.exercise import Exercise
 from kafkalearn.grading.grades import FAILED, NOT_ASKED, NOT_REACHED, NOT_RUN, PASSED, Grade
 from kafkalearn.grading.report.feedback import file_name, html_page
-from kafkalearn.grading.report.reasons import grouped
+from kafkalearn.grading.report.reasons import Group, grouped
 from kafkalearn.grading.report.summary import trouble
 from kafkalearn.views.wording import plural, shown, tag
 
-MOST_REASONS = 6  # of an exercise that are shown
+MOST_REASONS = 6  # of an exercise that are shown at once; the others unfold
 MOST_STUDENTS = 4  # of a reason that are named at once; the others unfold
 MOST_COLUMNS = 13
 SLOWEST = 8
@@ -139,28 +139,36 @@ def _stack(counts: Mapping[str, int]) -> str:
 
 
 def _reasons(submitted: Sequence[Submitted], exercise: Exercise) -> str:
-    wrong = [g for rows in submitted for g in rows if g.status in (FAILED, NOT_REACHED)]
-    told = [grade for grade in wrong if not grade.told.startswith(NOT_ASKED)]
-    groups = grouped((grade.student, grade.told) for grade in told)
-    lines = []
-    for group in groups[:MOST_REASONS]:
+    """Tell mistakes apart by the checks that say no, and then by the first thing that they say."""
+    first: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    for rows in submitted:
+        wrong = [g for g in rows if g.status in (FAILED, NOT_REACHED)]
+        told = [grade for grade in wrong if not grade.told.startswith(NOT_ASKED)]
         where = dict.fromkeys(
             exercise.check(grade.check).title if grade.status == FAILED else "The notebook stopped"
             for grade in told
-            if grade.told in group.reasons
         )
-        example = f"for example: {group.reasons[0]}" if len(group.reasons) > 1 else ""
-        said = group.pattern if example else group.reasons[0]
-        lines.append(
-            f'<li><span class="count">{len(group.students)}</span><div>'
-            f"<p>{escape(said)}</p>"
-            f'<p class="soft">{escape(" · ".join(where))}</p>'
-            f'<p class="soft">{escape(example)}</p>{_named(group.students)}</div></li>'
-        )
-    more = len(groups) - len(lines)
-    rest = f'<p class="soft">and {plural(more, "rarer reason")}</p>' if more else ""
+        if told:
+            first.setdefault(tuple(where), []).append((told[0].student, told[0].told))
+    groups = [(where, group) for where, pairs in first.items() for group in grouped(pairs)]
+    groups.sort(key=lambda each: (-len(each[1].students), each[0]))
+    lines = [_reason(where, group) for where, group in groups]
+    common, rare = "".join(lines[:MOST_REASONS]), lines[MOST_REASONS:]
+    summary = f"<summary>and {plural(len(rare), 'rarer reason')}</summary>"
+    more = f'<details>{summary}<ol class="reasons">{"".join(rare)}</ol></details>' if rare else ""
     head = "<h3>Why, and for how many students</h3>"
-    return f'{head}<ol class="reasons">{"".join(lines)}</ol>{rest}' if lines else ""
+    return f'{head}<ol class="reasons">{common}</ol>{more}' if lines else ""
+
+
+def _reason(where: Sequence[str], group: Group) -> str:
+    example = f"for example: {group.reasons[0]}" if len(group.reasons) > 1 else ""
+    said = group.pattern if example else group.reasons[0]
+    return (
+        f'<li><span class="count">{len(group.students)}</span><div>'
+        f"<p>{escape(said)}</p>"
+        f'<p class="soft">{escape(" · ".join(where))}</p>'
+        f'<p class="soft">{escape(example)}</p>{_named(group.students)}</div></li>'
+    )
 
 
 def _named(students: Sequence[str]) -> str:
