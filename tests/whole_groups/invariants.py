@@ -10,7 +10,7 @@ from functools import partial
 from kafkalearn.trace import Event
 from tests.stateful.answers import unanswered_requests
 from tests.stateful.commits import commits_half_done, lost_commits
-from tests.stateful.followed import GROUP_KINDS, Group, crashed_node, has_ended
+from tests.stateful.followed import GROUP_KINDS, Group, crashed_node, followed, has_ended
 from tests.stateful.invariants import (
     events_of_the_gone,
     generations_that_go_back,
@@ -193,11 +193,12 @@ def commits_of_the_unprocessed(events: Iterable[Event]) -> Iterator[str]:
                 known[place] = max(known.get(place, 0), event.offset)
 
 
-def records_of_two(events: Iterable[Event]) -> Iterator[str]:
+def records_of_two(events: Iterable[Event], *, loners: Collection[str]) -> Iterator[str]:
     """One generation's records of a partition go to one member, which was given the partition.
 
     No more is promised: a member that does not know yet that the group went on returns records of
-    its older generation, while another returns the same ones of a newer.
+    its older generation, while another returns the same ones of a newer. Nor is anything of loners,
+    the nodes that assign themselves.
     """
     given: dict[tuple, str] = {}
     for event, has in owned(events):
@@ -205,7 +206,7 @@ def records_of_two(events: Iterable[Event]) -> Iterator[str]:
         places: list[Place] = []
         if event.kind == "assigned":
             has, places = Owned(event.group_id, None, event.generation), partitions_of(event)
-        elif event.kind == "records_returned":
+        elif event.kind == "records_returned" and event.node not in loners:
             places = [place_of(event)]
             if places[0] not in has.partitions:
                 yield f"{where} returns records of {event.topic}-{event.partition}, not its own"
@@ -232,16 +233,31 @@ def gaps(events: Iterable[Event]) -> Iterator[str]:
 
 def commits_beyond_positions(events: Iterable[Event]) -> Iterator[str]:
     """A member commits what its position was, or less."""
-    reached: dict[tuple, int] = {}  # (member id, partition) -> its highest position
+    reached: dict[tuple, int] = {}  # (member id, if any; partition) -> its highest position
     for event, has in owned(events):
         if event.kind == "position" and event.offset is not None:
             key = has.member_id, place_of(event)
             reached[key] = max(event.offset, reached.get(key, 0))
         elif event.kind == "offset_stored":
-            position = reached.get((event.member_id, place_of(event)), -1)
+            position = reached.get((event.member_id or None, place_of(event)), -1)
             if event.offset > position:
-                where = f"{event.seq}: {event.member_id} commits {event.topic}-{event.partition}"
-                yield f"{where} at {event.offset}, and its position was {position}"
+                where = f"{event.seq}: {event.member_id or 'no member'} commits"
+                what = f"{event.topic}-{event.partition} at {event.offset}"
+                yield f"{where} {what}, and its position was {position}"
+
+
+def commits_of_the_old(events: Iterable[Event]) -> Iterator[str]:
+    """A group takes offsets from its members in its generation; from others while it has none."""
+    for event, group in followed(events):
+        if event.kind != "offset_stored":
+            continue
+        if event.generation < 0:
+            is_right = not group.members
+        else:
+            is_right = event.member_id in group.members and event.generation == group.generation
+        if not is_right:
+            who = f"{event.member_id or 'no member'} of generation {event.generation}"
+            yield f"{event.seq}: {who} commits, and the group is in {group.generation}"
 
 
 def callbacks_out_of_order(events: Iterable[Event]) -> Iterator[str]:
@@ -260,10 +276,11 @@ def invariants_of(
     *,
     topics: Collection[str],
     acknowledged: Collection[tuple],
+    loners: Collection[str],
     loses_nothing: bool,
     gets_settled: bool,
 ) -> Mapping[str, object]:
-    """Name each fold over a whole run; topics and acknowledged are those of `lost_records`.
+    """Name each fold over a whole run; topics, acknowledged and loners are those of the folds.
 
     loses_nothing: whether members commit after processing only. gets_settled: see Plan.
     """
@@ -271,9 +288,10 @@ def invariants_of(
         "states": illegal_transitions,
         "generations": generations_that_go_back,
         "ghosts": events_of_the_gone,
-        "owners": records_of_two,
+        "owners": partial(records_of_two, loners=loners),
         "gaps": gaps,
         "positions": commits_beyond_positions,
+        "committers": commits_of_the_old,
         "callbacks": callbacks_out_of_order,
     }
     if loses_nothing:

@@ -1,82 +1,117 @@
-"""One random run of a group, as data: all of it follows from the seed."""
+"""One random run of a group, as data, and when its promises hold. See draw.py for the chance."""
 
-import random
-from dataclasses import dataclass, fields
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pprint import pformat
+from typing import NamedTuple
 
-from kafkalearn.engine.faults import (
-    AnswerWithError,
-    Crash,
-    CutOff,
-    Delay,
-    Drop,
-    Fault,
-    Freeze,
-    Restart,
-)
+from kafkalearn.engine.faults import Crash, Fault, Restart
 from kafkalearn.profile import PROFILES
+from kafkalearn.records import TopicPartition
 
 BROKERS = ("broker-0", "broker-1", "broker-2")
-TOPICS = {"orders": 3, "payments": 2}
-COMMITS = ("auto", "sync", "async", "each partition")  # all of them after processing
+COMMITS = ("auto", "sync", "async", "each partition", "as they go")  # all of them after processing
 COMMIT_BEFORE = "sync before"
-EAGER = (("range",), ("roundrobin",), ("sticky",))
-MIXED = (("sticky", "range"), ("range", "sticky"), ("roundrobin", "range"))
-COOPERATIVE = (("cooperative-sticky",), ("cooperative-sticky", "range"))
-ERRORS = {
-    "FindCoordinator": ("COORDINATOR_NOT_AVAILABLE",),
-    "JoinGroup": ("COORDINATOR_LOAD_IN_PROGRESS", "NOT_COORDINATOR", "UNKNOWN_MEMBER_ID"),
-    "SyncGroup": ("REBALANCE_IN_PROGRESS", "NOT_COORDINATOR", "UNKNOWN_MEMBER_ID"),
-    "Heartbeat": ("REBALANCE_IN_PROGRESS", "NOT_COORDINATOR", "ILLEGAL_GENERATION"),
-    "OffsetCommit": ("COORDINATOR_LOAD_IN_PROGRESS", "NOT_COORDINATOR", "REQUEST_TIMED_OUT"),
-    "OffsetFetch": ("COORDINATOR_LOAD_IN_PROGRESS", "NOT_COORDINATOR"),
-    "Fetch": ("NOT_LEADER_OR_FOLLOWER", "UNKNOWN_TOPIC_OR_PARTITION"),
-    "ListOffsets": ("NOT_LEADER_OR_FOLLOWER", "UNKNOWN_TOPIC_OR_PARTITION"),
-    "Produce": ("NOT_LEADER_OR_FOLLOWER", "NOT_ENOUGH_REPLICAS"),
-}
-"""What a client has to get over, by api."""
-LOST_APIS = (*ERRORS, "Metadata", "LeaveGroup")
+MESSAGES_EVERY = 8
+"""Of so many runs one has its messages recorded, too, and more is asked of it."""
+AFTER_QUIET_MS = 12_000
+
+
+class Life(NamedTuple):
+    """How long a member is there, in virtual ms; to the end of the run without end_ms.
+
+    crashes: it ends by a crash, and else by leaving.
+    """
+
+    start_ms: int
+    end_ms: int | None = None
+    crashes: bool = False
+
+
+class Change(NamedTuple):
+    """A topic has so many partitions from then on; it is new if it was not there, gone with 0."""
+
+    at_ms: int
+    topic: str
+    count: int
 
 
 @dataclass(frozen=True)
 class MemberPlan:
     """A consumer's machine, and what its application does.
 
-    lives: (start, end) each; the last end is None for who stays. A crash that ends a life is in
-    the fault plan: a life ends by leaving if nothing else ends it.
-    slow: (from_ms, until_ms, ms a record).
+    topics: names, a pattern, or partitions that it assigns itself.
+    commit: one of COMMITS or COMMIT_BEFORE; "as they go" is asynchronous after each poll, and
+    synchronous when partitions are revoked. poll_ms, process_ms: of a poll, of a record.
+    bounded: whether poll_ms bounds the join, too. slow: (from_ms, until_ms, ms a record).
     """
 
     name: str
-    lives: tuple[tuple[int, int | None], ...]
-    topics: tuple[str, ...] | str  # text: a pattern
+    lives: tuple[Life, ...]
+    topics: tuple[str, ...] | str | tuple[TopicPartition, ...]
     commit: str
     config: dict[str, object]
     poll_ms: int
     process_ms: int
+    bounded: bool
     slow: tuple[int, int, int]
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether it assigns itself, and is no member of the group."""
+        return not isinstance(self.topics, str) and isinstance(self.topics[0], TopicPartition)
+
+    @property
+    def is_static(self) -> bool:
+        """Whether it has a name that outlives it (KIP-345)."""
+        return "group_instance_id" in self.config
+
+    @property
+    def strategy(self) -> tuple[str, ...]:
+        """The assignors that it offers, preferred first."""
+        return self.config["partition_assignment_strategy"]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A whole run. Times are virtual ms; nothing is sent or fails after quiet_ms."""
+    """A whole run. Times are virtual ms; nothing is sent or fails after quiet_ms.
+
+    topics: with their partitions, at the start.
+    """
 
     seed: int
     profile: str
+    topics: dict[str, int]
     settings: dict[str, int]
     faults: tuple[Fault, ...]
     members: tuple[MemberPlan, ...]
     producers: tuple[dict[str, object], ...]
-    growth: tuple[tuple[int, str, int], ...]  # when, which topic, to how many partitions
+    changes: tuple[Change, ...]
     quiet_ms: int
 
     def __str__(self) -> str:
-        """Tell each field in a line or more."""
-        lines = []
-        for field in fields(self):
-            value = getattr(self, field.name)
-            each = value if isinstance(value, tuple) else [value]
-            lines += [f"{field.name}: {one}" for one in each]
-        return "\n".join(lines)
+        """Write it as Python, to be pasted."""
+        return pformat(self, width=99, sort_dicts=False)
+
+    @property
+    def with_messages(self) -> bool:
+        """Whether messages are recorded, too."""
+        return self.seed % MESSAGES_EVERY == 0
+
+    @property
+    def all_faults(self) -> tuple[Fault, ...]:
+        """The faults with the crashes that end lives."""
+        ends = [(each.name, *life) for each in self.members for life in each.lives]
+        return (
+            *(Crash(name, end_ms) for name, _, end_ms, crashes in ends if crashes),
+            *self.faults,
+        )
+
+    @property
+    def lasting_topics(self) -> list[str]:
+        """The topics that are there in the end."""
+        counts = self.topics | {each.topic: each.count for each in sorted(self.changes)}
+        return [topic for topic, count in counts.items() if count]
 
     @property
     def loses_nothing(self) -> bool:
@@ -89,10 +124,15 @@ class Plan:
 
         Not so in Kafka 2.3 and 2.4 with static members: one that restarts while the leader assigns
         is given nothing (until 2.5, KAFKA-9801), and a leader that restarts is not told that it
-        leads, so that nobody watches the topics (until 3.2, KIP-814).
+        leads, so that nobody watches the topics (until 3.2, KIP-814). Nor before 2.0 where a topic
+        goes: a poll that is about to reset a position in it waits for ever (Fetcher.resetOffsets).
         """
-        has_static = any("group_instance_id" in each.config for each in self.members)
-        return PROFILES[self.profile].skip_assignment or not has_static
+        rules = PROFILES[self.profile]
+        waits_for_ever = not rules.poll_timeout_bounds_join and not all(
+            each.count for each in self.changes
+        )
+        has_static = any(each.is_static for each in self.members)
+        return not waits_for_ever and (rules.skip_assignment or not has_static)
 
     @property
     def settled_by_ms(self) -> int:
@@ -108,147 +148,51 @@ class Plan:
         wait_ms = max(config["request_timeout_ms"], poll_ms + 5_000)
         delay_ms = self.settings["group_initial_rebalance_delay_ms"]
         grown_ms = config["metadata_max_age_ms"] + poll_ms
-        quiet_ms = max([self.quiet_ms, *(at_ms for at_ms, *_ in self.growth)])
+        quiet_ms = max([self.quiet_ms, *(each.at_ms for each in self.changes)])
         return quiet_ms + 2 * wait_ms + session_ms + poll_ms + delay_ms + grown_ms + 5_000
 
 
-def plan_of(seed: int) -> Plan:
-    """Draw a run."""
-    chance = random.Random(seed)
-    profile = chance.choice(sorted(PROFILES))
-    quiet_ms = chance.choice((9_000, 14_000, 19_000))
-    names = [f"c{number}" for number in range(1, chance.randint(2, 5) + 1)]
-    faults: list[Fault] = []
-    members = _members(chance, names, profile=profile, quiet_ms=quiet_ms, faults=faults)
-    for _ in range(chance.choice((0, 1, 1, 2, 3, 5))):
-        faults += _faults(chance, names, quiet_ms=quiet_ms)
-    growth = [
-        (chance.randint(4_000, quiet_ms), topic, count + chance.randint(1, 2))
-        for topic, count in TOPICS.items()
-        if chance.random() < 0.25
-    ]
-    if any("group_instance_id" in each.config for each in members):
-        # A static leader that restarts does not see what grew meanwhile (KIP-814 leaves that open).
-        growth = [(quiet_ms + 12_000, *grown[1:]) for grown in growth]
-    if len({each.config["partition_assignment_strategy"] for each in members}) > 1:
+def unfair(plan: Plan) -> Iterator[str]:
+    """Say why what is promised need not hold in a plan: by Kafka's rules, or since nobody stays."""
+    if not plan.members or plan.members[0].lives[-1].end_ms is not None:
+        yield "the first member does not stay"
+        return
+    lasting, group = set(plan.lasting_topics), [each for each in plan.members if not each.is_alone]
+    first = plan.members[0].topics
+    if not lasting or (not isinstance(first, str) and not lasting.issubset(first)):
+        yield "the first member does not read all that there is"
+    if not set.intersection(*(set(each.strategy) for each in group)):
+        yield "no assignor is known to all"
+    brokers = {each for each in plan.faults if getattr(each, "node", None) in BROKERS}
+    if brokers and len({each.strategy for each in group}) > 1:
         # A new coordinator reads of each member only the protocol that was chosen, and refuses who
         # does not offer that (GroupMetadataManager.readGroupMessageValue).
-        faults = [each for each in faults if getattr(each, "node", None) not in BROKERS]
-    producers = [
-        {
-            "acks": chance.choice(("1", "all")),
-            "retries": 20,
-            "request_timeout_ms": 2_000,
-            "linger_ms": chance.choice((0, 0, 50)),
-            "max_in_flight_requests_per_connection": chance.choice((1, 5)),
-            "every_ms": chance.choice((100, 250, 600)),
-        }
-        for _ in range(chance.choice((1, 1, 2)))
-    ]
-    settings = {
-        "auto_create_topics_enable": False,
-        "latency_jitter_ms": chance.choice((0, 0, 5, 40)),
-        "broker_session_timeout_ms": chance.choice((500, 2_000)),
-        "group_initial_rebalance_delay_ms": chance.choice((0, 500, 3_000)),
-    }
-    return Plan(
-        seed=seed,
-        profile=profile,
-        settings=settings,
-        faults=tuple(faults),
-        members=members,
-        producers=tuple(producers),
-        growth=tuple(growth),
-        quiet_ms=quiet_ms,
-    )
+        yield "a coordinator may move while members offer different assignors"
+    for name in BROKERS:
+        down = [each.at_ms for each in brokers if isinstance(each, Crash) and each.node == name]
+        up = [each.at_ms for each in brokers if isinstance(each, Restart) and each.node == name]
+        if max(down, default=-1) >= max(up, default=0):
+            yield f"{name} stays dead"
+    if any(each.is_static for each in group) and any(
+        each.at_ms < plan.quiet_ms + AFTER_QUIET_MS for each in plan.changes
+    ):
+        yield "a static leader that restarts does not see what changed meanwhile (KIP-814)"
+    yield from _out_of_time(plan)
 
 
-def _members(
-    chance: random.Random, names: list[str], *, profile: str, quiet_ms: int, faults: list[Fault]
-) -> tuple[MemberPlan, ...]:
-    knows_2_3 = PROFILES[profile].static_members
-    knows_2_4 = PROFILES[profile].incremental_rebalance
-    strategies = [chance.choice(EAGER if chance.random() < 0.7 else MIXED)] * len(names)
-    if knows_2_4 and chance.random() < 0.5:
-        strategies = [chance.choice(COOPERATIVE)] * len(names)
-    elif chance.random() < 0.2:  # each its own, with one that all have
-        strategies = [chance.choice((("range",), *MIXED[:2])) for _ in names]
-    commits = (COMMIT_BEFORE, "sync") if chance.random() < 0.12 else COMMITS
-    commits = chance.choice((commits, (chance.choice(commits),)))
-    same = {
-        "group_id": "billing",
-        "auto_offset_reset": "earliest",
-        "auto_commit_interval_ms": chance.choice((300, 1_000)),
-        "session_timeout_ms": chance.choice((6_000, 8_000)),
-        "heartbeat_interval_ms": chance.choice((1_000, 2_000)),
-        "max_poll_interval_ms": chance.choice((5_000, 8_000)),
-        "request_timeout_ms": 9_000,
-        "metadata_max_age_ms": chance.choice((1_000, 4_000)),
-        "fetch_max_wait_ms": 1_000,
-    }
-    members = []
-    for name, strategy in zip(names, strategies, strict=True):
-        config = same | {
-            "partition_assignment_strategy": strategy,
-            "max_poll_records": chance.choice((1, 5, 20, 500)),
-        }
-        if knows_2_3 and chance.random() < 0.15:
-            config["group_instance_id"] = name
-        commit = chance.choice(commits)
-        config["enable_auto_commit"] = commit == "auto"
-        topics = chance.choice((tuple(TOPICS), tuple(TOPICS), tuple(TOPICS)[:1], "orders|pay.*"))
-        slow_ms = chance.randint(0, quiet_ms)
-        members.append(
-            MemberPlan(
-                name=name,
-                lives=_lives(chance, name, stays=name == "c1", quiet_ms=quiet_ms, faults=faults),
-                topics=tuple(TOPICS) if name == "c1" else topics,
-                commit=commit,
-                config=config,
-                poll_ms=chance.choice((100, 500, 1_000)),
-                process_ms=chance.choice((0, 0, 1, 10)),
-                slow=(slow_ms, quiet_ms, chance.choice((0, 0, 0, 100, 1_500, 4_000))),
-            )
-        )
-    return tuple(members)
-
-
-def _lives(
-    chance: random.Random, name: str, *, stays: bool, quiet_ms: int, faults: list[Fault]
-) -> tuple[tuple[int, int | None], ...]:
-    """Draw when a member is there; the end of each life but the last is a crash or a leave."""
-    start_ms = 0 if stays else chance.choice((0, 0, chance.randint(1, quiet_ms)))
-    lives: list[tuple[int, int | None]] = []
-    while chance.random() < 0.4 and start_ms < quiet_ms:
-        end_ms = chance.randint(start_ms, quiet_ms)
-        if chance.random() < 0.5:
-            faults.append(Crash(name, end_ms))
-        lives.append((start_ms, end_ms))
-        start_ms = end_ms + chance.choice((10, 1_000, 7_000))
-    if stays or not lives or chance.random() < 0.5:
-        lives.append((start_ms, None))
-    return tuple(lives)
-
-
-def _faults(chance: random.Random, members: list[str], *, quiet_ms: int) -> list[Fault]:
-    """Draw something that goes wrong, and is over before quiet_ms."""
-    at_ms = chance.randint(1, quiet_ms - 1_000)
-    for_ms = min(chance.choice((50, 500, 3_000, 7_000)), quiet_ms - at_ms)
-    broker, nth = chance.choice(BROKERS), chance.choice((1, 2, 3, 5, 8, 13))
-    api = chance.choice(LOST_APIS)
-    node = chance.choice((None, *members)) if api != "Produce" else None
-    part = chance.choice(("request", "response"))
-    match chance.choice(("crash", "freeze", "cut", "drop", "drop", "delay", "error", "error")):
-        case "crash":
-            return [Crash(broker, at_ms), Restart(broker, at_ms + for_ms)]
-        case "freeze":
-            return [Freeze(chance.choice((*members, *members, broker)), at_ms, for_ms)]
-        case "cut":
-            other = chance.choice((None, *members))
-            return [CutOff(broker, at_ms, for_ms, other)]
-        case "drop":
-            return [Drop(api, nth, node, part)]
-        case "delay":
-            return [Delay(api, for_ms, nth, node, part)]
-    api = chance.choice(tuple(ERRORS))
-    return [AnswerWithError(api, chance.choice(ERRORS[api]), nth)]
+def _out_of_time(plan: Plan) -> Iterator[str]:
+    """Say what is over too late, or begins too early."""
+    for each in plan.faults:
+        if getattr(each, "at_ms", 0) + getattr(each, "for_ms", 0) > plan.quiet_ms:
+            yield f"{each} is not over when all is quiet"
+    names = {*BROKERS, *(each.name for each in plan.members)}
+    met = {getattr(each, name, None) for each in plan.faults for name in ("node", "other")}
+    yield from (f"there is no {name}" for name in sorted(met - names - {None}))
+    for member in plan.members:
+        now_ms = 0
+        for start_ms, end_ms, _ in member.lives:
+            if start_ms < now_ms or (
+                end_ms is not None and not start_ms <= end_ms <= plan.quiet_ms
+            ):
+                yield f"{member.name} lives in no order, or for too long"
+            now_ms = plan.quiet_ms if end_ms is None else end_ms

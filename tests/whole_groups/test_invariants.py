@@ -6,6 +6,7 @@ from tests.stateful.story import Story
 from tests.whole_groups.invariants import (
     callbacks_out_of_order,
     commits_beyond_positions,
+    commits_of_the_old,
     commits_of_the_unprocessed,
     gaps,
     invariants_of,
@@ -54,10 +55,10 @@ class Members(Story):
         """Let a record have its effect."""
         return self._placed("processed", node, partition, offset, sink="db")
 
-    def stored(self, offset, member_id="a", partition=0):
+    def stored(self, offset, member_id="a", partition=0, generation=1):
         """Let a broker store an offset of a member."""
         place = {"topic": "orders", "partition": partition, "offset": offset}
-        return self.event("offset_stored", member_id=member_id, **place)
+        return self.event("offset_stored", member_id=member_id, generation=generation, **place)
 
     def told(self, number, node="a", outcome="NONE"):
         """Run the callback of a commit."""
@@ -106,6 +107,7 @@ def cases(**stories):
         Members().assigned("a", 0).state("Empty", "Dead", 1).assigned("b", 0),
         [],
     ),
+    what_it_assigned_itself=(Members().assigned("a", 0).returned("m1", 5), []),
     the_rest_after_some_were_revoked=(
         Members().assigned("a", 0, 1).revoked("a", 1).returned("a", 5),
         [],
@@ -113,7 +115,7 @@ def cases(**stories):
 )
 def test_records_of_a_generation_go_to_one_member(story, breaches):
     """Two owners in one generation are told, and who returns what it does not have."""
-    assert found(records_of_two, story) == breaches
+    assert found(records_of_two, story, loners=["m1"]) == breaches
 
 
 @cases(
@@ -186,11 +188,36 @@ def test_polls_return_records_without_holes(story, breaches):
         Members().assigned("a", 0).at("a", 5).at("a", 7, "consumed").stored(5).stored(7),
         [],
     ),
+    of_who_is_no_member=(Members().at("m1", 5).stored(5, ""), []),
+    beyond_of_who_is_no_member=(
+        Members().at("m1", 5).stored(6, ""),
+        ["1: no member commits orders-0 at 6, and its position was 5"],
+    ),
     after_a_crash=(Members().assigned("a", 0).at("a", 5).fault("crash", "a").stored(5), []),
 )
 def test_members_commit_positions(story, breaches):
     """A commit beyond the committing member's position is told."""
     assert found(commits_beyond_positions, story) == breaches
+
+
+@cases(
+    older=(
+        Members().stable().stored(5).stored(5, generation=0),
+        ["5: a of generation 0 commits, and the group is in 1"],
+    ),
+    gone=(
+        Members().stable().stored(5, "b"),
+        ["4: b of generation 1 commits, and the group is in 1"],
+    ),
+    beside_a_group=(
+        Members().stable().stored(5, "", generation=-1),
+        ["4: no member of generation -1 commits, and the group is in 1"],
+    ),
+    without_a_group=(Members().stored(5, "", generation=-1), []),
+)
+def test_members_of_now_commit(story, breaches):
+    """A commit of an older generation, of who is gone and of who is no member is told."""
+    assert found(commits_of_the_old, story) == breaches
 
 
 @cases(
@@ -301,10 +328,11 @@ def test_groups_get_settled(story, breaches):
 
 def test_every_invariant_is_asked():
     """A run is shown to all folds but those about what it may lose."""
-    always = ["states", "generations", "ghosts", "owners", "gaps", "positions", "callbacks"]
+    always = ["states", "generations", "ghosts", "owners", "gaps", "positions", "committers"]
+    always += ["callbacks"]
 
     def asked(**plan):
-        return list(invariants_of(topics=TOPICS, acknowledged=[], **plan))
+        return list(invariants_of(topics=TOPICS, acknowledged=[], loners=[], **plan))
 
     assert asked(loses_nothing=False, gets_settled=True) == always
     assert asked(loses_nothing=True, gets_settled=False) == [*always, "unprocessed"]
