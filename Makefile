@@ -7,7 +7,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check install
 NB     ?= notebooks/*.ipynb
 WHEELS := build/wheelhouse
 
-.PHONY: help lab test nightly run notebooks book browse pictures bench lint lock conformance binder-check wheelhouse clean
+.PHONY: help lab test soak run notebooks book browse pictures bench mutation lint lock conformance binder-check wheelhouse clean
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 15
 
@@ -19,9 +19,8 @@ test: $(READY) lint  ## every test: package, notebooks, Spark, a real browser
 	$(BIN)/python -m pytest -n 2 \
 	  --nbval --nbval-sanitize-with tests/notebooks/sanitize.cfg tests notebooks
 
-RUNS ?= 50000
-nightly: $(READY)  ## random runs of whole groups, far more than `make test` has (RUNS=50000)
-	WHOLE_GROUPS_RUNS=$(RUNS) $(BIN)/python -m pytest -n 2 tests/whole_groups
+soak: $(READY)  ## random groups with faults until a promise breaks, or Ctrl-C (FIRST=17 RUNS=1000 SECONDS=60)
+	@$(BIN)/python -m tests.whole_groups $(if $(FIRST),--first $(FIRST)) $(if $(RUNS),--runs $(RUNS)) $(if $(SECONDS),--seconds $(SECONDS))
 
 run: $(READY)  ## execute all notebooks that need no Spark into build/, in parallel
 	@$(BIN)/kafkalearn run
@@ -41,6 +40,10 @@ pictures: $(READY)  ## each view as it looks, light and dark, into build/picture
 
 bench: $(VENV)/.ready-bench  ## measure, side by side with the peers
 	@$(BIN)/python -m tests.bench
+
+# SAMPLE=100 SEED=1 PACKAGE=broker: so many of that package's mutants, chosen by chance. All take a night or two.
+mutation: $(VENV)/.ready-bench  ## which share of all mutants the tests kill; survivors into build/mutation.md (SAMPLE=100: minutes)
+	@$(BIN)/python -m tests.mutation $(PACKAGE) $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(SEED),--seed $(SEED))
 
 VECTORS ?= tests/conformance/vectors
 conformance: $(READY)  ## play what Kafka's own coordinators answered to ours (VECTORS=DIR for other recordings)

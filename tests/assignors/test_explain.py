@@ -76,6 +76,90 @@ def test_sticky_tells_that_a_partition_goes_back_to_a_former_owner():
     assert "t-0 moves from c (6) to b (0): b owned it in generation 3" in told
 
 
+def test_sticky_tells_who_may_have_one_more():
+    """When everybody holds the smaller share, the rest goes round once, with its own reason."""
+    group = {"c0": Subscription(["t"]), "c1": Subscription(["t"])}
+    assert sentences("sticky", {"t": 3}, group)[1:] == [
+        "t-0 has no owner: it goes to c0 (c0 holds 0 of 1 and is next)",
+        "t-1 has no owner: it goes to c1 (c1 holds 0 of 1 and is next)",
+        "t-2 has no owner: it goes to c0 "
+        "(all hold 1 now, and c0 is the next that may have one more)",
+    ]
+
+
+def test_sticky_tells_what_a_member_with_too_much_gives_up():
+    """Its share is named, and who gets what it gave up hears from whom it comes."""
+    group = {
+        "a": Subscription(["t"], [("t", number) for number in range(4)], 1),
+        "b": Subscription(["t"]),
+    }
+    assert sentences("sticky", {"t": 4}, group)[1:] == [
+        "a keeps t-0, t-1: it owned them in generation 1",
+        "a gives up t-2, t-3: its share is 2",
+        "a gave t-2 up: it goes to b (b holds 0 of 2 and is next)",
+        "a gave t-3 up: it goes to b (b holds 1 of 2 and is next)",
+    ]
+
+
+def test_sticky_tells_that_there_is_no_share_for_all():
+    """More members than partitions: a claim fails without anybody else's being better."""
+    group = {name: Subscription(["t"], [("t", number)]) for number, name in enumerate("ab")}
+    assert sentences("sticky", {"t": 1}, group | {"a": Subscription(["t"])})[0] == (
+        "b's claim to t-1 does not count: there is no such partition, or nobody subscribes to it"
+    )
+    both = {"a": Subscription(["t"], [("t", 0)]), "b": Subscription(["t"], [("t", 1)])}
+    three = both | {"c": Subscription(["t"], [("t", 2)])}
+    assert sentences("sticky", {"t": 3, "u": 1}, three)[:4] == [
+        "3 partitions over 3 members: 1 each",
+        "a keeps t-0: it owned it before",
+        "b keeps t-1: it owned it before",
+        "c keeps t-2: it owned it before",
+    ]
+
+
+def test_sticky_tells_which_topics_a_member_no_longer_wants():
+    """Unequal subscriptions: each topic is named once, and all partitions of it are given up."""
+    group = {
+        "a": Subscription(["t"], [("t", 0), ("u", 0), ("u", 1), ("v", 0)], 2),
+        "b": Subscription(["t", "u", "v"]),
+    }
+    assert sentences("sticky", {"t": 1, "u": 2, "v": 1}, group)[:2] == [
+        "a keeps t-0: it owned it in generation 2",
+        "a gives up u-0, u-1, v-0: it no longer subscribes to u, v",
+    ]
+
+
+def test_sticky_tells_that_a_partition_comes_back():
+    """One of the same topic had just gone the other way: that one returns, so that two stay."""
+    t0, t1 = [("t0", number) for number in range(3)], [("t1", number) for number in range(4)]
+    group = {
+        "a": Subscription(["t0", "t1"], [t0[1], t0[2], t1[3]], 1),
+        "b": Subscription(["t0", "t1"], [t0[2], *t1[:3]], 1),
+        "c": Subscription(["t0", "t1"], [*t0[:2], *t1[2:]], 3),
+        "d": Subscription(["t0"], [t0[1]], 1),
+    }
+    assert sentences("sticky", {"t0": 3, "t1": 4}, group)[-5:] == [
+        "t0-2 has no owner: it goes to a, the lightest that wants t0 (it holds 0)",
+        "t1-2 moves from c (4) to b (2): b owned it in generation 1",
+        "t1-3 moves from c (3) to a (1): a owned it in generation 1",
+        "t0-0 moves from c (2) to d (0)",
+        "t1-2 moves from b (3) to c (1): back to where it was",
+    ]
+
+
+def test_sticky_weighs_all_partitions_once_one_member_lost_a_topic():
+    """c lost t1: not only what was handed out may move, though d, who comes later, lost nothing."""
+    t0, t1 = [("t0", number) for number in range(3)], [("t1", number) for number in range(4)]
+    group = {
+        "a": Subscription(["t0", "t1"], [t0[0], t1[2]], 1),
+        "b": Subscription(["t1"], [*t0[1:], t1[1], t1[3]], 1),
+        "c": Subscription(["t0"], [t0[1], *t1[2:]], 2),
+        "d": Subscription(["t0", "t1"], [*t0, t1[0]], 2),
+    }
+    moves = [each for each in sentences("sticky", {"t0": 3, "t1": 4}, group) if "moves" in each]
+    assert moves == ["t0-0 moves from d (3) to c (0)"]
+
+
 def test_sticky_tells_which_claims_fail():
     """Stale claims, disputed ones and those to what is gone are all named, with their reasons."""
     group = {
@@ -107,20 +191,20 @@ def test_cooperative_tells_what_is_withheld_and_from_whom_it_must_come():
 
 
 def test_a_learners_assignor_explains_itself_without_a_line_more():
-    """Extend AbstractPartitionAssignor, write name and assign: explain shows a step a member."""
+    """Write name and assign: explain shows a step a member, by name in whatever order they come."""
 
-    class EverythingToTheFirst(AbstractPartitionAssignor):
+    class TwoToTheFirst(AbstractPartitionAssignor):
         name = "first"
 
         def assign(self, partitions_per_topic, subscriptions):
-            first, *rest = self.sorted_members(subscriptions)
+            first, *_ = self.sorted_members(subscriptions)
             every = self.all_partitions_sorted(partitions_per_topic, subscriptions)
-            return {first: every} | {member: [] for member in rest}
+            return {each: every[:2] if each == first else every[2:] for each in subscriptions}
 
-    mine, group = EverythingToTheFirst(), {"b": Subscription(["t"]), "a": Subscription(["t"])}
-    steps = mine.explain({"t": 2}, group)
-    assert [step.sentence for step in steps] == ["first gives a t-0, t-1"]
-    assert follow(steps, group) == mine.assign({"t": 2}, group)
+    mine, group = TwoToTheFirst(), {"b": Subscription(["t"]), "a": Subscription(["t"])}
+    steps = mine.explain({"t": 3}, group)
+    assert [step.sentence for step in steps] == ["first gives a t-0, t-1", "first gives b t-2"]
+    assert follow(steps, group) == mine.assign({"t": 3}, group)
 
 
 def test_follow_refuses_a_step_that_takes_what_is_not_there():
@@ -134,3 +218,4 @@ def test_a_table_has_a_line_a_member():
     """Sorted by name, aligned, and a member with nothing says so."""
     assignment = {"consumer10": [TopicPartition("t", 0), TopicPartition("t", 1)], "c": []}
     assert table(assignment) == "c           nothing\nconsumer10  t-0, t-1"
+    assert table({}) == ""

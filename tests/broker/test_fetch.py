@@ -107,6 +107,8 @@ def test_an_offset_out_of_range_is_an_error_at_once(world, offset):
     world.write("t", b"a", b"b")
     answer = world.answer(fetch(("t", 1, 0), ("t", 0, offset)))
     assert read(answer) == {"t-1": ([], 0, 0), "t-0": "OFFSET_OUT_OF_RANGE"}
+    refused = answer.partitions["t", 0]
+    assert (refused.high_watermark, refused.log_start_offset, refused.records) == (-1, -1, ())
 
 
 def test_a_deleted_offset_is_out_of_range(world):

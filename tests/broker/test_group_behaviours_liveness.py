@@ -462,6 +462,22 @@ def test_who_synced_is_safe():
     assert (groups.state, groups.removed()) == ("Stable", [])
 
 
+def test_another_rebalance_waits_for_syncs_anew():
+    """Behaviour B7: what was left of the last wait does not count against who has joined again."""
+    groups = Groups("4.0")
+    waits = {"rebalance_timeout_ms": 30_000, "session_timeout_ms": 100_000}
+    groups.form("a", "b", **waits)
+    for begins_ms, clients in ((1_000, "ab"), (11_000, "cab")):
+        groups.until(begins_ms)
+        for each in clients:
+            groups.join(each, **waits)
+    assert groups.state == "AwaitingSync"
+    groups.until(40_999)
+    assert (groups.state, groups.removed()) == ("AwaitingSync", [])
+    groups.until(41_000)
+    assert groups.removed() == [(41_000, "a"), (41_000, "b"), (41_000, "c")]
+
+
 @pytest.mark.parametrize("profile", ID_FIRST)
 def test_a_new_member_waits_five_minutes_at_most(profile):
     """Behaviour B11: from 2.1.1 a first join that is parked so long is UNKNOWN_MEMBER_ID."""

@@ -185,3 +185,18 @@ def test_an_empty_group_can_be_deleted_with_its_offsets(profile):
     groups.fail_over()
     groups.wait()
     assert (groups.state, groups.committed()) == ("none", -1)
+
+
+def test_one_check_is_waited_for_however_many_groups_there_are(monkeypatch):
+    """The check looks at all of them."""
+    groups = Groups("2.4")
+    call_at, due = groups.call_at, []
+
+    def noted(time_ms, callback):
+        due.append(time_ms)
+        return call_at(time_ms, callback)
+
+    monkeypatch.setattr(groups, "call_at", noted)
+    for name in ("x", "y", "z"):
+        groups.commit(group_id=name)
+    assert due == [600_000]

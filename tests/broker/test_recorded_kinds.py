@@ -17,7 +17,7 @@ OF_CONSUMERS = {
     *("revoked", "logged"),
 }
 # To a broker an assignment is bytes: only a leader's log tells it, see tests/spark/logs.
-ONLY_IN_LOGS = {("group_state", "assignment")}
+ONLY_IN_LOGS = {("group_state", "assignment"), ("group_state", "count")}
 
 
 def moves():

@@ -1,5 +1,6 @@
 """Being a member: joining, rejoining, leading, leaving, and the coordinator that moves."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -644,3 +645,56 @@ def test_cooperative_and_eager_members_do_not_mix():
     eager = Member(sim, "c2", partition_assignment_strategy=["range"])
     sim.run_until(6000)
     assert {type(each) for each in eager.errors} == {InconsistentGroupProtocolError}
+
+
+@pytest.mark.parametrize(
+    ("leave", "reason"),
+    [
+        (lambda consumer: consumer.unsubscribe(), "the consumer unsubscribed from all topics"),
+        (lambda consumer: consumer.close(), "the consumer closes"),
+    ],
+)
+def test_what_becomes_of_a_member_is_told_with_its_reason(leave, reason):
+    """Each change of its state that it did not ask for, and why its partitions went."""
+    sim = cluster("2.4")
+    (member,) = group(sim, "c1")
+    member.ended = True
+    sim.run_until(sim.now_ms + 1_000)
+    leave(member.consumer)
+    moves = [
+        (each.detail["from"], each.detail["to"], each.detail.get("reason"))
+        for each in sim.trace.where(kind="client_state", node="c1")
+    ]
+    assert moves == [
+        ("UNJOINED", "REBALANCING", None),
+        ("REBALANCING", "UNJOINED", "JoinGroup of group 'g' is answered MEMBER_ID_REQUIRED"),
+        ("UNJOINED", "REBALANCING", None),
+        ("REBALANCING", "STABLE", None),
+        ("STABLE", "UNJOINED", reason),
+    ]
+    (revoked,) = sim.trace.where(kind="revoked", node="c1")
+    assert revoked.detail == {"partitions": {"orders": [0, 1]}, "reason": "the consumer leaves"}
+
+
+@pytest.mark.parametrize(
+    ("assignor", "claimed"), [("cooperative-sticky", {"t": [0]}), ("sticky", {"t": [0], "u": [0]})]
+)
+def test_a_cooperative_member_claims_what_it_has_and_an_eager_one_what_it_was_given(
+    assignor, claimed
+):
+    """After a topic was given up: the one tells what it still reads, the other what it had."""
+    sim = cluster("2.4", topic="t", partitions=1)
+    sim.create_topic("u", 1)
+    (member,) = group(sim, "c1", topics=["t", "u"], partition_assignment_strategy=[assignor])
+    coordinator, offered = member.consumer.coordinator, []
+    metadata = coordinator.metadata
+
+    def noted():
+        offered.append(metadata())
+        return offered[-1]
+
+    coordinator.metadata = noted
+    member.do(lambda consumer: consumer.subscribe(["t"]))
+    sim.run_until(sim.now_ms + 5_000)
+    text = json.loads(offered[0][0].metadata)
+    assert (text["topics"], text["owned_partitions"]) == (["t"], claimed)

@@ -537,3 +537,21 @@ def test_enable_auto_commit_false_as_text(cluster):
         consumer.poll(1_000)
     consumer.close()
     assert kafka.sent("OffsetCommit") == []
+
+
+def test_assigning_other_partitions_commits_what_was_read_of_these(cluster):
+    """No rebalance follows that would do it; where no coordinator is known nothing is asked."""
+    world = cluster(partitions=2)
+    world.send("a")
+    for known in (True, False):
+        group = f"known-{known}"
+        consumer = world.consumer(f"c-{known}", group_id=group, enable_auto_commit=True)
+        consumer.assign([TopicPartition("t", 0)])
+        assert world.read(consumer, 1) == ["a"]
+        if not known:
+            consumer.coordinator.mark_coordinator_unknown()
+        asked = len(world.sent("OffsetCommit", node=f"c-{known}"))
+        consumer.assign([TopicPartition("t", 1)])
+        assert len(world.sent("OffsetCommit", node=f"c-{known}")) - asked == int(known)
+        consumer.poll(100)
+        assert world.ask(TopicPartition("t", 0), group) == (1 if known else None)

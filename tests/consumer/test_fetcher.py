@@ -62,7 +62,7 @@ def test_a_broker_that_owes_an_answer_is_not_asked(cluster):
     _, consumer = reader(cluster, T0)
     assert [consumer.fetcher.send_fetches() for _ in range(2)] == [1, 0]
     consumer.client.poll(1_000)
-    assert consumer.fetcher.has_completed_fetches()
+    assert not consumer.fetcher.should_block()
     assert taken(consumer) == {}
     assert consumer.fetcher.send_fetches() == 1
 
@@ -150,7 +150,7 @@ def test_records_that_are_not_wanted_any_more_are_thrown_away(cluster, change):
     assert source.is_drained()
     consumer.fetcher.completed_fetches.append(completed(T0, 0, 0, 1, 2))
     assert taken(consumer) == {}
-    assert not consumer.fetcher.has_completed_fetches()
+    assert consumer.fetcher.should_block()
 
 
 # What cannot be read.
@@ -247,3 +247,45 @@ def test_an_error_that_no_fetch_has_is_raised(cluster):
     consumer.fetcher.completed_fetches.append(completed(T0, 0, error=Errors.INVALID_GROUP_ID))
     with pytest.raises(IllegalStateError, match=r"^a fetch of t-0 is answered INVALID_GROUP_ID$"):
         taken(consumer)
+
+
+def test_what_could_not_be_used_is_taken_again():
+    """Records that are put back are the next ones, from their own offset on."""
+    source = PartitionRecords(T0, 3, records=records(3, 4, 6, 9))
+    assert source.drain_records(3) == records(3, 4, 6)
+    source.put_back(records(4, 6))
+    assert (source.fetch_offset, source.is_drained()) == (4, False)
+    assert source.drain_records(9) == records(4, 6, 9)
+    assert (source.fetch_offset, source.is_drained()) == (10, True)
+    assert source.drain_records(1) == ()
+
+
+def test_a_record_that_cannot_be_read_stops_every_poll_until_it_is_passed(cluster):
+    """What comes before it is given first; it is met again and again until a seek."""
+    world = cluster()
+    world.send("1", "2", "x", "4")
+    consumer = world.consumer(group_id="", value_deserializer=lambda data: int(data))
+    consumer.assign([T0])
+    assert world.read(consumer, 2) == [1, 2]
+    for _ in range(2):
+        with pytest.raises(SerializationError) as refused:
+            consumer.poll(1_000)
+        assert str(refused.value) == (
+            "the record of t-0 at offset 2 cannot be read: invalid literal for int() with base 10: "
+            "b'x'; seek() past it to go on"
+        )
+        assert consumer.position(T0) == 2
+    consumer.seek(T0, 3)
+    assert world.read(consumer, 1) == [4]
+
+
+def test_key_and_value_are_read_each_in_its_way(cluster):
+    """By their own deserialisers; a record without a key has none."""
+    world = cluster()
+    world.send("1", key="7")
+    world.send("2")
+    given = {"key_deserializer": lambda data: -int(data), "value_deserializer": bytes.decode}
+    consumer = world.consumer(group_id="", **given)
+    consumer.assign([T0])
+    found = [(record.key, record.value, record.offset) for record in consumer.poll(1_000)]
+    assert found == [(-7, "1", 0), (None, "2", 1)]

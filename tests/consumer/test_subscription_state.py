@@ -5,12 +5,8 @@ import re
 import pytest
 
 from kafkalearn.consumer.consumer_rebalance_listener import ConsumerRebalanceListener
-from kafkalearn.consumer.subscription_state import (
-    OffsetResetStrategy,
-    SubscriptionState,
-    SubscriptionType,
-    TopicPartitionState,
-)
+from kafkalearn.consumer.partition_states import OffsetResetStrategy, TopicPartitionState
+from kafkalearn.consumer.subscription_state import SubscriptionState, SubscriptionType
 from kafkalearn.errors import IllegalArgumentError, IllegalStateError, InvalidTopicError
 from kafkalearn.records import OffsetAndMetadata, TopicPartition
 
@@ -340,7 +336,6 @@ def test_a_partition_that_is_none(state, partition):
         lambda state: state.committed(T0),
         lambda state: state.committed(T0, OffsetAndMetadata(1)),
         lambda state: state.update_high_watermark(T0, 1),
-        lambda state: state.partition_lag(T0),
         lambda state: state.pause(T0),
         lambda state: state.resume(T0),
         lambda state: state.resume(("t", 0)),
@@ -373,7 +368,6 @@ def test_what_is_fetched(state):
     state.seek(T0, 0)
     state.seek(T1, 0)
     state.pause(T1)
-    assert state.fetchable_partitions() == [T0]
     assert [state.is_fetchable(each) for each in (T0, T1, T2)] == [True, False, False]
     assert state.paused_partitions() == [T1]
     assert state.missing_fetch_positions() == [T2]
@@ -383,7 +377,6 @@ def test_what_is_fetched(state):
     state.seek(T2, 0)
     state.resume(T1)
     assert state.has_all_fetch_positions()
-    assert state.fetchable_partitions() == [T0, T1, T2]
 
 
 def test_each_partition_gets_its_turn(state):
@@ -473,18 +466,6 @@ def test_without_a_hook_all_works_the_same():
     state.seek(T0, 3)
     state.pause(T0)
     assert state.assignment == {T0: TopicPartitionState(position=3, paused=True)}
-
-
-def test_the_lag_needs_both_ends(state):
-    """Behind the high watermark of the last fetch; unknown while either is."""
-    state.assign_from_user([T0])
-    state.update_high_watermark(T0, 10)
-    assert state.partition_lag(T0) is None
-    state.seek(T0, 4)
-    assert state.partition_lag(T0) == 6
-    state.assign_from_user([T1])
-    state.seek(T1, 4)
-    assert state.partition_lag(T1) is None
 
 
 def test_what_is_committed_is_noted_per_partition(state, changes):

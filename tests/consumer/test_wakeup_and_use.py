@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafkalearn.consumer.consumer_rebalance_listener import ConsumerRebalanceListener
 from kafkalearn.errors import (
     ConcurrentModificationError,
     IllegalArgumentError,
@@ -78,6 +79,31 @@ def test_a_second_process_is_refused(cluster):
     assert refused[0].startswith("other of c1 uses a consumer that poll loop of c1 is using")
     assert ended == [began_ms]
     assert consumer.poll(0).is_empty()
+
+
+def test_a_listener_may_use_the_consumer_and_nobody_else_meanwhile(cluster):
+    """Its own calls end while the poll around them goes on: others stay out until that ends."""
+    world = cluster()
+    consumer = world.consumer()
+    refused = []
+
+    class Asking(ConsumerRebalanceListener):
+        def on_partitions_assigned(self, partitions):
+            assert set(consumer.assignment()) == set(partitions)
+            world.sim.sleep(100)
+
+    def disturb():
+        try:
+            consumer.poll(0)
+        except ConcurrentModificationError:
+            refused.append(world.sim.now_ms)
+
+    consumer.subscribe(["t"], listener=Asking())
+    world.sim.spawn(lambda: consumer.poll(10_000), node="c1")
+    world.await_state("Stable")
+    world.sim.sleep(50)
+    assert world.sim.spawn(disturb, node="c1").join() is None
+    assert len(refused) == 1
 
 
 def test_a_closed_consumer_is_refused(cluster):

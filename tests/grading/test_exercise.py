@@ -1,10 +1,18 @@
 """An exercise as its folder states it, and the seed of a student."""
 
 import json
+import shutil
 
 import pytest
 
-from kafkalearn.grading.exercise import Exercise, ExerciseError, load, load_all, student_seed
+from kafkalearn.grading.exercise import (
+    Exercise,
+    ExerciseError,
+    by_name,
+    load,
+    load_all,
+    student_seed,
+)
 from tests.grading.submissions import CHECKS, EXERCISE, FOLDER, changed, notebook
 
 
@@ -34,6 +42,20 @@ def test_files_that_contradict_each_other_are_refused(replaced, said):
     """A check without a cell, a cell without a check, a word that is missing: all named."""
     with pytest.raises(ExerciseError, match=said):
         changed(**replaced)
+
+
+def test_exercises_of_ones_own_stand_beside_those_of_the_package(tmp_path):
+    """All folders are read; of two exercises with one name the first folder's is taken."""
+    own, again = tmp_path / "50_own", tmp_path / FOLDER.name
+    shutil.copytree(FOLDER, again)
+    shutil.copytree(FOLDER, own)
+    for each in own.rglob("*.ipynb"):
+        each.write_text(each.read_text("utf-8").replace(FOLDER.name, own.name), "utf-8")
+    (again / "README.md").write_text("mine")
+    found = by_name([tmp_path, FOLDER.parent])
+    assert (found[own.name], found[FOLDER.name]) == (own, again)
+    assert "38_loss_and_duplicates" in found
+    assert set(load_all(tmp_path, FOLDER.parent)) == set(found)
 
 
 def test_a_folder_that_lacks_a_file_is_refused(tmp_path):

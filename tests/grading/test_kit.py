@@ -140,9 +140,15 @@ SIDE_BY_SIDE = "<details><summary>a</summary></details>\n" * 3
 BY_NAME = 'check("41_range_assignor/by-name", range_assign, seed=seed)'
 LATE = "wrong/extras_to_the_last.ipynb"
 BREACHES = {
-    "a written starter": (starter("answer", source=answer("return {}")), "written already?"),
+    "a written starter": (
+        starter("answer", source=answer("return {}")),
+        "the starter's answer has no `raise NotImplementedError`: is it written already?",
+    ),
     "no answer": (starter("answer", metadata={}), "0 cells tagged answer: one is wanted"),
-    "no seed": (starter("parameters", source="speed = 0"), "parameters do not set seed"),
+    "no seed": (
+        starter("parameters", source="speed = 0"),
+        "the starter's parameters do not set seed",
+    ),
     "a long task": (starter("task", source="word " * 81), "`task` has 81 words: 1 to 80"),
     "no task": (starter("task", id="duty"), "`task` has 0 words"),
     "no hints": (starter("hints", source="Try."), "0 hints that open one by one: 2 are wanted"),
@@ -160,7 +166,10 @@ BREACHES = {
         starter("by-name", metadata={"tags": ["check"]}),
         "cell by-name lacks the tag raises-exception",
     ),
-    "code behind the checks": (append_code, "code follows a check of the starter"),
+    "code behind the checks": (
+        append_code,
+        "code follows a check of the starter: grading runs all checks at the end",
+    ),
     "another solution": (
         solution("example", source="1"),
         "solution.ipynb: cell example is not as in the starter",
@@ -191,7 +200,10 @@ BREACHES = {
         in_file("exercise.toml", "assignors.explanation", "assignors.explanations"),
         "lends kafkalearn.assignors.explanations, and there is no such module",
     ),
-    "no text": (lambda exercise: (exercise / "README.md").unlink(), "README.md is missing"),
+    "no text": (
+        lambda exercise: (exercise / "README.md").unlink(),
+        "README.md is missing: what an instructor should know",
+    ),
     "a check without a cell": (
         in_file("exercise.toml", 'name = "by-name"', 'name = "by-nam"'),
         "exercise.toml states the checks",

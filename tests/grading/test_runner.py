@@ -3,9 +3,10 @@
 import pytest
 
 from kafkalearn.grading.engines.choice import engine_called
-from kafkalearn.grading.engines.runner import run
+from kafkalearn.grading.engines.runner import Ran, run
 from kafkalearn.grading.handed_in.collect import Submission
 from kafkalearn.grading.isolation.walls import IsolationError
+from kafkalearn.grading.judging.judge import Verdict
 from tests.grading.submissions import (
     CHECKS,
     EXERCISE,
@@ -117,3 +118,74 @@ def test_an_unforeseen_failure_is_a_reason_and_no_traceback(error, reason):
     grades = graded(notebook(), Breaking(error))
     assert [grade.check for grade in grades] == CHECKS
     assert {(grade.status, grade.reason) for grade in grades} == {("not_run", reason)}
+
+
+class Playing:
+    """An engine that runs nothing: it changes the prepared notebook, and says what it is told."""
+
+    def __init__(self, *, ran, stop="", verdicts=(), outputs=()):
+        self.ran, self.stop, self.verdicts, self.outputs = ran, stop, dict(verdicts), dict(outputs)
+
+    def execute(self, notebook, exercise, *, seed):
+        cells = {cell.id: cell for cell in notebook.cells}
+        for number, name in enumerate(self.ran, start=1):
+            cells[name].execution_count = number
+            cells[name].outputs = self.outputs.get(name, [])
+        last = cells[self.ran[-1]] if self.ran else None
+        return Ran(notebook, self.verdicts, last, self.stop)
+
+
+def error(name, value=""):
+    """The outputs of a cell that failed."""
+    return [{"output_type": "error", "ename": name, "evalue": value, "traceback": []}]
+
+
+def rows(**played):
+    """Give (status, what is told, points) for each check of a notebook that was played so."""
+    grades = graded(notebook(FOLDER / "solution.ipynb"), Playing(**played))
+    assert [grade.check for grade in grades] == CHECKS
+    assert {(grade.student, grade.exercise) for grade in grades} == {("ann", EXERCISE.name)}
+    return [(grade.status, grade.told, grade.points) for grade in grades]
+
+
+FIRST, *OTHERS = CHECKS
+YES = {name: Verdict(True, "right") for name in CHECKS}
+
+
+def test_a_check_passes_when_the_judge_said_yes_and_its_cell_ran_without_an_error():
+    """Points are those of the check; an error after the yes, or a no, gives none."""
+    right, wrong = rows(ran=CHECKS, verdicts=YES), rows(ran=CHECKS, verdicts={})
+    assert right == [("passed", "right", check.points) for check in EXERCISE.checks]
+    unasked = "the judge was not asked; was the name `check` used again?"
+    assert wrong == [("failed", unasked, 0.0)] * len(CHECKS)
+    no = {FIRST: Verdict(False, "c0 gets nothing")}
+    assert rows(ran=CHECKS, verdicts=YES | no)[0] == ("failed", "c0 gets nothing", 0.0)
+    broken = rows(ran=CHECKS, verdicts=YES, outputs={FIRST: error("KeyError", "'a'")})
+    assert broken[0] == ("failed", "your code stopped with KeyError: 'a'", 0.0)
+    assert broken[1:] == right[1:]
+
+
+def test_who_stopped_before_a_check_did_not_reach_it():
+    """The reason names the cell and why it was the last; the check that ran keeps its points."""
+    said = "not reached, since the notebook stopped before its first cell"
+    assert rows(ran=[]) == [("not_reached", said, 0.0)] * len(CHECKS)
+    cell = "the cell `from kafkalearn.grading import check"
+    ended = rows(ran=[FIRST], verdicts=YES)
+    assert ended[0] == ("failed", f"{cell}` stopped the notebook: it ended the notebook", 0.0)
+    assert ended[1][:2] == (
+        "not_reached",
+        f"not reached, since {cell}` stopped the notebook: it ended the notebook",
+    )
+    stopped = rows(ran=[FIRST], stop="the notebook wrote too much and was ended in", verdicts=YES)
+    said = f"the notebook wrote too much and was ended in {cell}`"
+    assert [each[1] for each in stopped] == [said, *[f"not reached, since {said}"] * len(OTHERS)]
+
+
+def test_a_check_that_hangs_keeps_the_others_from_being_asked():
+    """The same answer would hang them, too."""
+    said = f"it ran longer than {EXERCISE.limits.cell_seconds:g} s and was interrupted"
+    hangs = rows(ran=[FIRST], outputs={FIRST: error("KeyboardInterrupt")})
+    assert hangs[0] == ("failed", said, 0.0)
+    assert hangs[1:] == [("failed", f"not asked, since {FIRST} did not end: {said}", 0.0)] * len(
+        OTHERS
+    )

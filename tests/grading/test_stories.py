@@ -59,7 +59,7 @@ def test_a_kafka_error_that_ends_a_loop_starts_its_program_again():
     trace = played(at_least_once, replace(ONE, slow={(0, 1): 2000}))
     assert "CommitFailedError" in trace.where(kind="logged")[0].detail["message"]
     assert done(trace) == [("c1", 0, 0), ("c1", 0, 1)] * 2
-    assert not lost(ONE, trace)
+    assert not lost(trace)
     assert not unfinished(ONE, trace)
 
 
@@ -172,12 +172,12 @@ def test_lost_is_what_the_committed_offset_passed_and_nobody_did():
         ("offset_stored", "b", 1, 3),
         ("processed", "c1", 1, 2),
     )
-    problem = lost(ONE, trace)
+    problem = lost(trace)
     assert problem.sentence == (
         "orders-1 offset 1 was lost: it was never processed, and the committed offset 3 passed it"
     )
     assert problem.seq == 2
-    assert lost(ONE, trace_of(("processed", "c1", 1, 0), ("offset_stored", "b", 1, 1))) is None
+    assert lost(trace_of(("processed", "c1", 1, 0), ("offset_stored", "b", 1, 1))) is None
 
 
 def test_repeats_are_counted_over_all_records():

@@ -32,9 +32,9 @@ def without_answer():
     [
         (b"", "the file is empty"),
         (b" \n", "the file is empty"),
-        ("# Grüße".encode("latin-1"), "not UTF-8"),
-        (b"print('hello')", "does not hold JSON"),
-        (b"[" * 100_000, "does not hold JSON"),
+        ("# Grüße".encode("latin-1"), "the file is not UTF-8 text, so it is no notebook"),
+        (b"print('hello')", "the file is no notebook: it does not hold JSON"),
+        (b"[" * 100_000, "the file is no notebook: it does not hold JSON"),
         (b"[]", "format is none"),
         (book(nbformat=3), "format is 3"),
         (book(cells="none"), "no valid notebook"),
@@ -42,7 +42,7 @@ def without_answer():
         (book(cells=[{**code("1"), "metadata": 5}]), "no valid notebook"),
         (book(metadata=[]), "no valid notebook"),
         (book(cells=[code("'\ud800'")]), "no valid notebook"),
-        (without_answer(), "the answer cell is gone"),
+        (without_answer(), "the answer cell is gone: no code cell has the tag `answer`"),
         (
             book(metadata={"kafkalearn": {"exercise": "42_round_robin_assignor"}}),
             "written for the exercise 42_round_robin_assignor, not for 41_range_assignor",

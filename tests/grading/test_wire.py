@@ -35,7 +35,7 @@ def test_a_value_that_holds_itself_is_refused():
     """Endless nesting ends in a sentence."""
     value: list[object] = []
     value.append(value)
-    with pytest.raises(WireError, match="holds itself"):
+    with pytest.raises(WireError, match=r"^the answer holds itself, or is nested too deeply$"):
         encode(value)
 
 
@@ -66,13 +66,13 @@ def test_lines_are_bounded_and_must_hold_objects():
     stream = io.BytesIO()
     send(stream, {"check": "by-name"})
     assert receive(io.BytesIO(stream.getvalue())) == {"check": "by-name"}
-    with pytest.raises(WireError, match="longer than 2 MB"):
+    with pytest.raises(WireError, match=r"^the answer is longer than 2 MB$"):
         receive(io.BytesIO(b" " * (LONGEST_LINE + 1)))
-    with pytest.raises(WireError, match="not JSON"):
+    with pytest.raises(WireError, match=r"^the answer is not JSON$"):
         receive(io.BytesIO(b"\x80\x04pickled\n"))
-    with pytest.raises(WireError, match="no JSON object"):
+    with pytest.raises(WireError, match=r"^the answer is no JSON object$"):
         receive(io.BytesIO(b"[1]\n"))
-    with pytest.raises(EOFError):
+    with pytest.raises(EOFError, match=r"^the other side is gone$"):
         receive(io.BytesIO())
 
 
