@@ -5,7 +5,7 @@ import re
 LEFT = "member_left"
 POLL_TIMEOUT = "poll_timeout"
 CAUSES = {
-    "session_timeout": r"(?i)session timeout|heartbeat expiration|no sign of life",
+    "session_timeout": r"(?i)session time(?:d )?out|heartbeat expiration|no sign of life",
     "rebalance_timeout": r"(?i)did not (?:sync|join)|join timeout|rebalance timeout",
     "member_joined": r"(?i)^adding new member",
     "member_rejoined": r"(?i)joins again|re-?joining|rejoined|came back|updating metadata",
@@ -16,7 +16,7 @@ CAUSES = {
 Rebalances for another reason have the cause ``other``. `POLL_TIMEOUT` is a member that left since
 its application did not poll in time.
 """
-POLL_REASON = r"(?i)max\.poll\.interval|poll timeout"
+POLL_REASON = r"(?i)max(?:\.|imum )poll[. ]interval|poll timeout"
 MEMBER = (
     r"(?i)^(?:adding new |static |removing |updating metadata for |old )?(?:member|leader) (.+?)"
     r"(?: joins again| came back| with group instance id.*| on .*| re-?joining.*| during .*)?$"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kafkalearn.cli.app import app, told_in_a_sentence
+from kafkalearn.cli.app import Master, app, told_in_a_sentence
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,14 +22,15 @@ def logs(
         list[Path], typer.Argument(metavar="FILE…", help="Logs of consumers or brokers, or .gz.")
     ],
     out: Annotated[Path, typer.Option(help="A new folder: gets events and unparsed, as Parquet.")],
-    master: Annotated[
-        str | None, typer.Option(help="Spark's master. Default: all cores of this machine.")
-    ] = None,
+    master: Master = None,
 ) -> None:
     """Read logs of real consumers and coordinators, and say what happened in their groups.
 
     Java, librdkafka, kafka-python, aiokafka, and the broker's group coordinator. Give all files of
     a group together. Times without a zone count as UTC.
+
+    Exit status: 0, what can be read was; lines that cannot be are in OUT/unparsed. 2, nothing was
+    written; the message says why.
     """
     from kafkalearn.spark.logs.importing import check
     from kafkalearn.spark.logs.lines import LogError
@@ -57,9 +58,12 @@ def interrupted_by_sigterm() -> Iterator[None]:
 def _import(files: list[Path], *, out: Path, master: str | None) -> None:
     from kafkalearn.spark.logs.importing import import_logs, is_small, suited
     from kafkalearn.spark.session import QUICK_JAVA, spark_session
+    from kafkalearn.views.wording import plural
 
     quick = {"spark_driver_extraJavaOptions": QUICK_JAVA} if is_small(files) else {}
+    typer.echo("Starting Spark …", err=True)
     spark = spark_session(master, **quick)
+    typer.echo(f"Reading {plural(len(files), 'file')} …", err=True)
     try:
         with suited(spark, files):
             _tell(spark, out, import_logs(spark, files, out=out))
@@ -76,18 +80,26 @@ def _tell(spark: "SparkSession", out: Path, counts: "Counts") -> None:
     def print_(text: str) -> None:
         console.print(text, markup=False)
 
-    events = spark.read.parquet(str(out / "events"))
-    kinds = events.groupBy("kind").count().orderBy("kind").collect()
-    reasons = spark.read.parquet(str(out / "unparsed")).groupBy("reason").count().collect()
+    kinds, reasons = _counted(out / "events", "kind"), _counted(out / "unparsed", "reason")
     classes = ", ".join(f"{count:,} {name}" for name, count in counts.classes.items())
     print_(f"{counts.lines:,} lines: {classes}")
     print_("events: " + ", ".join(f"{kind} {count:,}" for kind, count in kinds))
-    for reason, count in sorted(map(tuple, reasons)):
+    for reason, count in reasons:
         print_(f"unparsed, {reason}: {count:,}")
     for name in counts.broken:
         print_(f"{name} breaks off: read up to there")
-    _tell_groups(events, print_)
+    _tell_groups(spark.read.parquet(str(out / "events")), print_)
+    _tell_of_no_group(out / "events", print_)
     print_(f"Events are in {out / 'events'}")
+
+
+def _counted(folder: Path, column: str) -> list[tuple[str, int]]:
+    """Count the values of a column of Parquet: Spark would take longer to plan it."""
+    import pyarrow.parquet
+
+    values = pyarrow.parquet.read_table(folder, columns=[column])
+    found = values.group_by(column).aggregate([([], "count_all")])
+    return sorted(zip(*(each.to_pylist() for each in found.columns), strict=True))
 
 
 def _tell_groups(events: Any, print_: Any) -> None:
@@ -106,3 +118,23 @@ def _tell_groups(events: Any, print_: Any) -> None:
         print_(
             f"  {row.time:%Y-%m-%d %H:%M:%S} generation {row.generation}, {members or 'empty'}{why}"
         )
+
+
+def _tell_of_no_group(folder: Path, print_: Any) -> None:
+    """Tell of members that gave up, where the log does not say of which group they were."""
+    import json
+    from datetime import UTC, datetime
+
+    import pyarrow.compute
+    import pyarrow.parquet
+
+    field = pyarrow.compute.field
+    lost = field("group_id").is_null() & (field("kind") == "client_state")
+    told = ["time_ms", "node", "detail"]
+    rows = pyarrow.parquet.read_table(folder, columns=told, filters=lost).to_pylist()
+    if rows:
+        print_("\nof a group that is not named (librdkafka names it with debug=cgrp)")
+    for row in rows:
+        detail = json.loads(row["detail"])
+        when = datetime.fromtimestamp(row["time_ms"] / 1000, UTC)
+        print_(f"  {when:%Y-%m-%d %H:%M:%S} {row['node']} {detail['to']}: {detail.get('reason')}")

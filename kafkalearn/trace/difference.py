@@ -3,9 +3,8 @@
 from typing import Any
 
 from kafkalearn.trace.event import Event
+from kafkalearn.trace.kind import SYNC_STATES
 from kafkalearn.trace.trace import Trace
-
-_LATER_NAMES = {"CompletingRebalance": "AwaitingSync"}  # two names of one state, by release
 
 
 def first_difference(before: Trace, after: Trace) -> int | None:
@@ -27,7 +26,7 @@ def _happened(event: Event) -> Any:
     detail = event.detail
     if detail:
         detail = {
-            key: _LATER_NAMES.get(value, value) if isinstance(value, str) else value
+            key: SYNC_STATES[0] if value in SYNC_STATES else value
             for key, value in detail.items()
             if key != "fields"
         }

@@ -45,6 +45,11 @@ class Event(NamedTuple):
     error: str | None = None
     detail: dict[str, Any] | None = None
 
+    @property
+    def failure(self) -> str | None:
+        """Its error; NONE, as an imported log may say, is none."""
+        return None if self.error in ("NONE", "") else self.error
+
     def __repr__(self) -> str:
         there = zip(self._fields, self, strict=True)
         shown = [f"{name}={value!r}" for name, value in there if value is not None]

@@ -22,6 +22,9 @@ def _carries(meaning: str, columns: str, detail: str = "") -> Carries:
     return Carries(meaning, tuple(columns.split()), tuple(detail.split()))
 
 
+SYNC_STATES = ("AwaitingSync", "CompletingRebalance")
+"""One state of a group by its two names: up to Kafka 1.0, and since."""
+
 _MEMBER = "group_id member_id generation"
 _OFFSET = "topic partition offset"
 _LOADED = "group_id generation topic partition"
@@ -58,11 +61,11 @@ KINDS: dict[str, Carries] = {
     "logged": _carries("a client goes on after something that Kafka would log", "", "message"),
     # A coordinator. members: all of them; waiting_join, waiting_sync: those whose answer is held
     # back; pending: true while a member has an id and must join with it. assignment: of member to
-    # topic to numbers, where the log of a leader tells.
+    # topic to numbers, where the log of a leader tells; count: of members, where a log names none.
     "group_state": _carries(
         "a group goes from one state to another",
         "group_id generation",
-        "from to reason members leader protocol waiting_join waiting_sync assignment",
+        "from to reason members count leader protocol waiting_join waiting_sync assignment",
     ),
     "member_joined": _carries("a member is new", _MEMBER, "instance_id client_id pending"),
     "member_removed": _carries("a member is dropped", _MEMBER, "reason"),

@@ -61,7 +61,7 @@ class Trace(Sequence[Event]):
         error: str | None = None,
         detail: dict[str, Any] | str | None = None,
     ) -> None:
-        """Add an event. `detail` is a dict of JSON values, or what `detail_text` made of one.
+        """Add an event, an argument for each of its columns; detail may be text by `detail_text`.
 
         TraceError for an unknown kind, and for a detail that JSON cannot hold. Types of the other
         columns are trusted here, since this runs for each event; they are checked on saving.

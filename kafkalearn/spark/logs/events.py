@@ -104,6 +104,7 @@ def _detail() -> Column:
         "to": F.when(states, F.col("to")),
         "reason": F.when(reasons, F.col("reason")),
         "leader": F.when(kind == "group_state", F.col("leader")),
+        "count": F.when(kind == "group_state", F.col("members").try_cast("bigint")),
         "partitions": F.when(given, by_topic(F.coalesce("names", F.array().cast("array<string>")))),
         "lost": F.when((kind == "revoked") & F.col("is_lost"), True),
         "instance_id": F.when(members & (F.col("instance") != "null"), F.col("instance")),

@@ -7,6 +7,8 @@ the events that a coordinator would have told, so that all that reads a trace ca
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
+from kafkalearn.analysis.causes import POLL_REASON
+from kafkalearn.spark.logs.lives import is_join, with_lives
 from kafkalearn.spark.logs.partitions import by_topic
 from kafkalearn.spark.logs.states import PLACE
 
@@ -33,19 +35,18 @@ def generations(rows: DataFrame) -> DataFrame:
     in:  what `states.completed` gives, of groups without a coordinator
     out: group, generation, at, stable (places in the log), members, leader, protocol, shares,
          before (the members of the generation before), evidence (of each client, the first that it
-         told since then: vague, place, text, who; the first of all stands first)
+         told since then: vague, place, text, who; the first of all stands first), is_reborn (the
+         first generation of a coordinator that had forgotten the group)
     """
-    place = F.struct(*PLACE)
-    joins = F.col("api").isin("JoinGroup", "SyncGroup") & F.col("error").isNull()
-    is_join = F.col("kinds").contains("response") & joins
+    rows, place, joined = with_lives(rows), F.struct(*PLACE), is_join("JoinGroup", "SyncGroup")
     leads = F.col("flag") == "leader"
-    listed = F.regexp_extract_all("members", F.lit(r"member_id='(.*?)'"), F.lit(1))
+    listed = F.regexp_extract_all("members", F.lit(r"member_?[iI]d='(.*?)'"), F.lit(1))
     found = (
         rows.where(F.col("generation") > 0)
-        .where(is_join | F.col("kinds").rlike("leader|assignment|^assigned"))
-        .groupBy("group", "generation")
+        .where(joined | F.col("kinds").rlike("leader|assignment|^assigned"))
+        .groupBy("group", "life", "generation")
         .agg(
-            F.min(F.when(is_join, place)).alias("at"),
+            F.min(F.when(joined, place)).alias("at"),
             F.min(F.when(F.col("kinds").isin("assignment", "assigned"), place)).alias("stable"),
             F.collect_set("member").alias("joined"),
             F.max(F.coalesce("leader", F.when(leads, F.col("member")))).alias("leader"),
@@ -59,7 +60,8 @@ def generations(rows: DataFrame) -> DataFrame:
     led = F.array_compact(F.array("leader"))
     members = F.array_sort(F.array_distinct(F.concat("joined", given, "listed", led)))
     facts = F.struct("stable", members.alias("members"), "leader", "protocol", "shares")
-    made = found.select("group", "generation", F.col("at").alias("place"), facts.alias("facts"))
+    which = F.struct("life", "generation").alias("which")
+    made = found.select("group", which, F.col("at").alias("place"), facts.alias("facts"))
     return _with_evidence(made.unionByName(_evidence(rows), allowMissingColumns=True))
 
 
@@ -69,22 +71,24 @@ def _with_evidence(told: DataFrame) -> DataFrame:
     backwards = Window.partitionBy("group").orderBy(F.desc("place"), F.col("facts").isNull())
     each = F.struct("vague", "place", "text", "who")
     of_client = (
-        told.withColumn("generation", F.last("generation", ignorenulls=True).over(backwards))
-        .groupBy("group", "generation", "who")
+        told.withColumn("which", F.last("which", ignorenulls=True).over(backwards))
+        .groupBy("group", "which", "who")
         .agg(
             F.max(F.when(F.col("facts").isNotNull(), F.col("place"))).alias("at"),
             F.first("facts", ignorenulls=True).alias("facts"),
             F.min(F.when(F.col("text").isNotNull(), each)).alias("first"),
         )
     )
-    whole = of_client.groupBy("group", "generation").agg(
+    whole = of_client.groupBy("group", "which").agg(
         F.max("at").alias("at"),
         F.first("facts", ignorenulls=True).alias("facts"),
         F.array_sort(F.collect_list("first")).alias("evidence"),
     )
-    before = F.lag("facts.members").over(Window.partitionBy("group").orderBy("at"))
+    in_order = Window.partitionBy("group").orderBy("at")
+    before, life = F.lag("facts.members").over(in_order), F.lag("which.life").over(in_order)
     return whole.where(F.col("at").isNotNull()).select(
-        "group", "generation", "at", "facts.*", before.alias("before"), "evidence"
+        *("group", "which.generation", "at", "facts.*", "evidence", before.alias("before")),
+        (F.col("which.life") > life).alias("is_reborn"),
     )
 
 
@@ -97,7 +101,7 @@ def _evidence(rows: DataFrame) -> DataFrame:
     kinds, who = F.col("kinds"), F.coalesce("member", "node")
     reason = F.coalesce("reason", F.lit(""))
     is_state = kinds == "client_state"
-    polls = is_state & reason.rlike("max.poll.interval")
+    polls = is_state & reason.rlike(POLL_REASON)
     leaves = polls | (F.col("api") == "LeaveGroup") & kinds.contains("send")
     why = F.when(reason != "", F.concat(F.lit(": "), reason)).otherwise("")
     text = (
@@ -123,6 +127,7 @@ def told_by_clients(found: DataFrame) -> DataFrame:
 
     A rebalance is blamed on what was told first since the generation before; else on whoever came
     or went. Who is in a generation and was not in the one before, joined; the other way, left.
+    Where all had left, it begins with who came.
 
     out: as `events.told`
     """
@@ -131,7 +136,14 @@ def told_by_clients(found: DataFrame) -> DataFrame:
         F.try_element_at(F.array_except(there, other), F.lit(1))
         for there, other in ((F.col("members"), earlier), (earlier, F.col("members")))
     )
-    first = F.get("evidence", 0)
+    comes = F.filter("evidence", lambda each: each["text"].startswith(JOINED[:6]))
+    leavers = F.transform(
+        F.filter("evidence", lambda each: each["text"].startswith(GONE[:8])),
+        lambda each: each["who"],
+    )
+    all_left = F.size(F.array_except("before", leavers)) == 0
+    is_empty = F.coalesce(F.col("is_reborn") | all_left, F.lit(False))
+    first = F.get(F.when(is_empty, comes).otherwise(F.col("evidence")), 0)
     reason = F.coalesce(
         first["text"],
         F.when(came.isNotNull(), _text(JOINED, came)).when(went.isNotNull(), _text(GONE, went)),

@@ -11,13 +11,18 @@ from pyspark.sql import DataFrame, Observation, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from kafkalearn.spark.events import TYPES
-from kafkalearn.spark.logs.events import told
+from kafkalearn.spark.logs import events
 from kafkalearn.spark.logs.groups import generations, told_by_clients, without_coordinator
 from kafkalearn.spark.logs.lines import SETTINGS, LogError, linked, numbered, read_lines
-from kafkalearn.spark.logs.reading import CLASSES, read
-from kafkalearn.spark.logs.states import completed
+from kafkalearn.spark.logs.reading import CLASSES, read, with_fields
+from kafkalearn.spark.logs.states import PLACE, completed
 
 SMALL_BYTES = 16 << 20
+ARCHIVES = {b"PK\3\4": "a zip archive", b"\x28\xb5\x2f\xfd": "zstd's", b"\xfd7zX": "xz's"}
+FOR_MANY_LINES = {
+    # Java never compiles longer methods, and each line would pass through them.
+    "spark.sql.codegen.hugeMethodLimit": "8000",
+}
 FOR_FEW_LINES = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
@@ -56,7 +61,7 @@ def import_logs(spark: SparkSession, files: Sequence[Path], *, out: Path) -> Cou
 @contextmanager
 def suited(spark: SparkSession, files: Sequence[Path]) -> Iterator[None]:
     """Set Spark for these files, until the end: generated code does not pay for few lines."""
-    settings = SETTINGS | (FOR_FEW_LINES if is_small(files) else {})
+    settings = SETTINGS | (FOR_FEW_LINES if is_small(files) else FOR_MANY_LINES)
     before = {key: spark.conf.get(key, None) for key in settings}
     try:
         for key, value in settings.items():
@@ -89,8 +94,9 @@ def events_of(rows: DataFrame, *, run: str) -> DataFrame:
     out: events.EVENT
     """
     by_clients = told_by_clients(generations(without_coordinator(rows)))
-    every = told(rows).unionByName(by_clients, allowMissingColumns=True)
-    in_order = Window.orderBy("time_ms", "file", "line", "sub", "kind", "member_id", "partition")
+    every = events.told(rows).unionByName(by_clients, allowMissingColumns=True)
+    of_line = ("sub", "kind", "member_id", "topic", "partition", "offset")
+    in_order = Window.orderBy(*PLACE, *of_line)
     known = {"run_id": F.lit(run), "seq": F.row_number().over(in_order) - 1}
     return every.select(
         *(known.get(name, F.col(name)).cast(type_).alias(name) for name, type_ in TYPES.items())
@@ -109,7 +115,8 @@ def _import(spark: SparkSession, files: Sequence[Path], work: Path) -> Counts:
         observed, *(F.count(F.when(F.col("class") == each, 1)).alias(each) for each in CLASSES)
     )
     wanted = counted.where(F.col("is_kept") | (F.col("class") == "unparsed")).drop("barrier")
-    rows = _kept(numbered(wanted, lines.starts), work / "rows")
+    told = with_fields(numbered(wanted, lines.starts).withColumns(lines.about))
+    rows = _kept(told, work / "rows")
     classes = {name: int(observed.get[name]) for name in CLASSES}
     if not any(classes.values()):
         raise LogError("an empty log, so nothing was read")
@@ -140,10 +147,12 @@ def check(files: Sequence[Path], out: Path) -> None:
         if path.is_dir():
             raise LogError(f"{path} is a folder: name the log files in it")
         try:
-            with path.open("rb"):
-                pass
+            with path.open("rb") as log:
+                begin = log.read(4)
         except OSError as error:
             raise LogError(f"{path} cannot be read: {error.strerror}") from None
+        if begin in ARCHIVES:
+            raise LogError(f"{path} is {ARCHIVES[begin]}: unpack it, or pack it with gzip or bzip2")
     if not any(path.stat().st_size for path in files):
         raise LogError(f"{', '.join(map(str, files))}: an empty log, so nothing was read")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):

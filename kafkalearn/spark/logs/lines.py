@@ -34,13 +34,15 @@ class LogError(Exception):
 
 
 class Lines(NamedTuple):
-    """frame: file, name, source, modified_ms, block, place, text: one row per line.
+    """frame: file, block, place, text: one row per line.
 
+    about: name, source, modified_ms of the file of a row, columns to be added to those of use.
     starts: file, block, earlier (lines before a split); None where no file has several. broken:
     names of files that break off.
     """
 
     frame: DataFrame
+    about: dict[str, Column]
     starts: DataFrame | None
     broken: list[str]
 
@@ -65,26 +67,27 @@ def read_lines(spark: SparkSession, files: Sequence[Path], *, folder: Path) -> L
     block = F.col("_metadata.file_block_start")
 
     def told(values: list[object]) -> Column:
-        return F.get(constant(values, "\0"), file)
+        return F.get(constant(values, "\0"), F.col("file"))
 
     frame = read.select(
         file.alias("file"),
         block.alias("block"),
         F.monotonically_increasing_id().bitwiseAND((1 << 33) - 1).alias("place"),
-        told([*files]).alias("name"),
-        told([source_of(path) for path in files]).alias("source"),
-        told([path.stat().st_mtime_ns // 1_000_000 for path in files])
-        .cast("long")
-        .alias("modified_ms"),
         clean(F.make_valid_utf8(F.col("value"))).alias("text"),
     )
+    about = {
+        "name": told([*files]),
+        "source": told([source_of(path) for path in files]),
+        "modified_ms": told([path.stat().st_mtime_ns // 1_000_000 for path in files]).cast("long"),
+    }
     if all(path.stat().st_size <= SPLIT_BYTES for path in files):
-        return Lines(frame, None, broken)
+        return Lines(frame, about, None, broken)
     # What is before, in this file: an empty split has no lines, and no row.
     before = Window.partitionBy("file").orderBy("block").rowsBetween(Window.unboundedPreceding, -1)
     splits = read.groupBy(file.alias("file"), block.alias("block")).agg(F.count("*").alias("lines"))
     earlier = F.coalesce(F.sum("lines").over(before), F.lit(0))
-    return Lines(frame, splits.select("file", "block", earlier.alias("earlier")), broken)
+    starts = splits.select("file", "block", earlier.alias("earlier"))
+    return Lines(frame, about, starts, broken)
 
 
 def numbered(frame: DataFrame, starts: DataFrame | None) -> DataFrame:

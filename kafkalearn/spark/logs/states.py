@@ -6,6 +6,11 @@ from pyspark.sql import functions as F  # noqa: N812
 from kafkalearn.spark.logs.partitions import by_member, partitions
 
 PLACE = ("time_ms", "file", "line")
+# Dropped once, at the end: each step of a plan is paid for, and Spark carries none in vain.
+_STEPS = (
+    *("step", "block", "owner", "items", "owners", "given", "named", "other", "found"),
+    *("owned", "was_lost"),
+)
 _HEX = r"^(.+)-(?:[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$"
 
 
@@ -32,13 +37,17 @@ def completed(rows: DataFrame) -> DataFrame:
     by_source = F.when(F.col("is_plain"), _last(F.col("group"), "source"))
     unjoined = F.when(F.col("kinds").contains("client_state") & (F.col("to") == "UNJOINED"), True)
     joined = F.when(F.col("list") == "owned", False)
-    known = {
-        name: F.coalesce(name, _last(F.col(name), *of_actor)) for name in ("member", "generation")
-    }
+    is_broker = F.col("node").isNotNull()  # It speaks of many groups, and of all their members.
+    in_group = F.when(is_broker, _last(F.col("generation"), *of_actor, "group"))
+
+    def known(name: str) -> Column:
+        return F.coalesce(name, F.when(~is_broker, _last(F.col(name), *of_actor)))
+
     rows = rows.withColumns(
-        known
-        | {
-            "group": F.coalesce("group", _last(F.col("group"), *of_actor), by_source),
+        {
+            "member": known("member"),
+            "generation": F.coalesce(known("generation"), in_group),
+            "group": F.coalesce(known("group"), by_source),
             "owned": _last(F.when(F.col("list") == "owned", F.col("names")), *of_actor),
             "was_lost": _last(F.coalesce(unjoined, joined), *of_actor),
         }
@@ -47,7 +56,7 @@ def completed(rows: DataFrame) -> DataFrame:
     names = F.when(given_up, F.col("owned")).otherwise(F.col("names"))
     is_lost = F.when(given_up, F.col("was_lost")).otherwise(F.col("flag") == "lost")
     found = rows.withColumns({"names": names, "is_lost": is_lost, "node": _node()})
-    return found.drop("owned", "was_lost")
+    return found.drop(*_STEPS)
 
 
 def _in_time(rows: DataFrame) -> DataFrame:
@@ -71,7 +80,6 @@ def _in_time(rows: DataFrame) -> DataFrame:
             ),
         )
         .where(F.col("kinds").isNotNull() | F.col("list").isNotNull())
-        .drop("step")
     )
 
 
@@ -95,7 +103,7 @@ def _with_actors(rows: DataFrame) -> DataFrame:
 def _with_lists(rows: DataFrame) -> DataFrame:
     """Put the lines of a list together at its first line."""
     begins = F.col("list").isin("none", "owned", "assigned")
-    keys = ("file", "actor", "block")
+    keys = ("file", "source", "actor", "block")
     item = F.when(
         F.col("list") == "item",
         F.struct("owner", F.concat("topic", F.lit("-"), "partition").alias("name")),
@@ -117,22 +125,20 @@ def _with_lists(rows: DataFrame) -> DataFrame:
     )
     single = F.array(F.concat("topic", F.lit("-"), "partition"))
     return (
-        rows.withColumn("block", _last(F.when(begins, F.col("line")), "file", "actor"))
-        .withColumn("owner", _last(member, *keys))
+        rows.withColumn("block", _last(F.when(begins, F.col("line")), *keys[:-1]))
+        .withColumns({"owner": _last(member, *keys), "owners": F.collect_set(member).over(whole)})
         .withColumn("items", F.collect_list(item).over(whole))
-        .withColumn("owners", F.collect_set(member).over(whole))
         .where(F.col("kinds").isNotNull())
-        .withColumn(
-            "names",
-            F.when(F.col("list") == "owned", names)
-            .when(F.col("topic").isNotNull() & F.col("partition").isNotNull(), single)
-            .otherwise(partitions(F.col("partitions"))),
+        .withColumns(
+            {
+                "names": F.when(F.col("list") == "owned", names)
+                .when(F.col("topic").isNotNull() & F.col("partition").isNotNull(), single)
+                .otherwise(partitions(F.col("partitions"))),
+                "shares": F.when(F.col("list") == "assigned", shares).otherwise(
+                    by_member(F.col("assignment"))
+                ),
+            }
         )
-        .withColumn(
-            "shares",
-            F.when(F.col("list") == "assigned", shares).otherwise(by_member(F.col("assignment"))),
-        )
-        .drop("block", "owner", "items", "owners")
     )
 
 
@@ -159,8 +165,7 @@ def _with_owners(rows: DataFrame) -> DataFrame:
     named = F.col("is_plain") & F.col("member").isNull()
     return (
         rows.withColumns({"given": shares, "named": named, "other": of_other})
-        .withColumn("other", F.when(F.col("named"), F.col("other")))
-        .withColumn("found", found)
+        .withColumns({"other": F.when(F.col("named"), F.col("other")), "found": found})
         .withColumns(
             {
                 "member": F.coalesce("member", "other.member", "found"),
@@ -169,7 +174,6 @@ def _with_owners(rows: DataFrame) -> DataFrame:
                 "actor": F.coalesce("other.actor", of_member, "actor"),
             }
         )
-        .drop("given", "named", "other", "found")
     )
 
 

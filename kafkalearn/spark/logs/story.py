@@ -3,6 +3,8 @@
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
+from kafkalearn.trace.kind import SYNC_STATES
+
 _STATE = (
     "to string, reason string, leader string, members array<string>, "
     "assignment map<string, map<string, array<bigint>>>, pending boolean"
@@ -15,17 +17,17 @@ def stories(events: DataFrame) -> DataFrame:
     in:  group_state, member_joined, member_removed
     out: group_id, generation, time_ms, time (in UTC), members, leader, assignment (of member to
          topic to numbers, where a leader tells), reason (of the rebalance before), also (why
-         members were gone while it went on), in order
+         members were gone while it went on), in the order of time: a coordinator that forgot a
+         group begins with generation 1 again
     """
     kinds = F.col("kind").isin("group_state", "member_joined", "member_removed")
     found = events.where(kinds & F.col("group_id").isNotNull()).withColumn(
         "detail", F.from_json(F.coalesce("detail", F.lit("{}")), _STATE)
     )
-    states, to = _marked(found), F.col("detail.to")
-    ended = to.isin("CompletingRebalance", "AwaitingSync", "Stable", "Empty")
+    states = _marked(found)
     each = (
-        states.where(ended & (F.col("generation") > 0))
-        .groupBy("group_id", "generation")
+        states.where("is_ended")
+        .groupBy("group_id", "life", "generation")
         .agg(
             F.min("seq").alias("seq"),
             F.min("time_ms").alias("time_ms"),
@@ -49,27 +51,44 @@ def stories(events: DataFrame) -> DataFrame:
     known = _known(each, _membership(found))
     since = F.make_dt_interval(secs=(F.col("time_ms") / 1000).cast("decimal(18,6)"))
     return (
-        each.join(known, ["group_id", "generation"])
+        each.join(known, ["group_id", "life", "generation"])
         .join(gone, ["group_id", "steps"], "left")
         .withColumn("members", F.coalesce("told", "known"))
         .withColumn("time", F.lit("1970-01-01").cast("timestamp_ntz") + since)
-        .drop("told", "known", "seq", "steps")
-        .orderBy("group_id", "generation")
+        .orderBy("group_id", "seq")
+        .drop("told", "known", "seq", "steps", "life")
     )
 
 
 def _marked(found: DataFrame) -> DataFrame:
-    """Add to each row why the latest rebalance began, and how many steps there were so far."""
+    """Add to each row what the rows of its group before it tell.
+
+    why: the latest rebalance began. steps: how many there were. is_ended: it tells a generation.
+    life: how often the group's generations began anew.
+    """
     to, of_group = F.col("detail.to"), Window.partitionBy("group_id").orderBy("seq")
     so_far = of_group.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     why = F.when(to == "PreparingRebalance", F.struct("detail.reason"))
-    is_step = to.isin("PreparingRebalance", "CompletingRebalance", "AwaitingSync")
-    return found.withColumns(
-        {
-            "why": F.last(why, ignorenulls=True).over(so_far),
-            "steps": F.count(F.when(is_step, 1)).over(so_far),
-        }
+    is_sync = to.isin(*SYNC_STATES)
+    is_step = (to == "PreparingRebalance") | is_sync
+    is_ended = F.coalesce(
+        (is_sync | to.isin("Stable", "Empty")) & (F.col("generation") > 0), F.lit(False)
     )
+    ended = F.when(is_ended, F.struct("generation", "time_ms"))
+    earlier = F.last(ended, ignorenulls=True).over(
+        of_group.rowsBetween(Window.unboundedPreceding, -1)
+    )
+    # A log that is given twice tells of one generation at one time twice.
+    is_equal = F.col("generation") == earlier["generation"]
+    is_later = is_equal & (F.col("time_ms") > earlier["time_ms"])
+    is_anew = is_ended & is_sync & ((F.col("generation") < earlier["generation"]) | is_later)
+    return found.select(
+        "*",
+        F.last(why, ignorenulls=True).over(so_far).alias("why"),
+        F.count(F.when(is_step, 1)).over(so_far).alias("steps"),
+        is_ended.alias("is_ended"),
+        is_anew.alias("is_anew"),
+    ).withColumn("life", F.count(F.when(F.col("is_anew"), 1)).over(so_far))
 
 
 def _known(each: DataFrame, members: DataFrame) -> DataFrame:
@@ -79,7 +98,7 @@ def _known(each: DataFrame, members: DataFrame) -> DataFrame:
     )
     return (
         each.join(members, "group_id", "left")
-        .groupBy("group_id", "generation")
+        .groupBy("group_id", "life", "generation")
         .agg(F.array_sort(F.collect_set(F.when(there, F.col("member_id")))).alias("known"))
     )
 

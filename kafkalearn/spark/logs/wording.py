@@ -127,7 +127,9 @@ def anchors() -> str:
     }
     literals = "|".join(sorted(found[0] for found in begins if found))
     contexts = [nameless(CONTEXTS[each]) for each in ("java", "broker")]
-    begin = rf"(?:^|(?<=:)|(?<= )(?:(?<=[-:>|)\]] )|(?<={_LEVEL} )))"
+    begin = (
+        rf"(?:^|(?<=[:\t])|(?<=[=,]\")|(?<= )(?:(?<=[-:>|)\]] )|(?<=:\d{{1,5}} )|(?<={_LEVEL} )))"
+    )
     return f"{nameless(RDKAFKA)}|{'|'.join(contexts)}|{begin}(?:{literals})"
 
 
@@ -140,3 +142,6 @@ _BY_CONTEXT: dict[str, list[Wording]] = {}
 for _each in chain.from_iterable(map(table, CONTEXTS)):
     _BY_CONTEXT.setdefault(_each.context, []).append(_each)
 _ALL = list(chain.from_iterable(_BY_CONTEXT.values()))
+_NAMES = sorted({each.context.split(r"\|")[2] for each in _ALL if each.context.startswith("%")})
+FACILITIES = rf"\|(?:{'|'.join(_NAMES)})\|"
+"""A pattern for what librdkafka calls the part of it that tells of something of interest."""

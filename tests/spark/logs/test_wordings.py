@@ -126,6 +126,18 @@ LINES = [
         "client_state",
         {"instance": "i", "client": "c", "group": "g"},
     ),
+    (
+        OLD + J + "Seeking to offset 17 for partition a-0 with epoch 3",
+        "position",
+        {"offset": "17", "partitions": "a-0", "reason": "seek"},
+    ),
+    (
+        OLD
+        + J
+        + "Received successful JoinGroup response: JoinGroupResponseData(throttleTimeMs=0, errorCode=0, generationId=4, protocolType='consumer', protocolName='range', leader='l', skipAssignment=false, memberId='m', members=[])",
+        "leader",
+        {"generation": "4", "leader": "l", "member": "m", "members": "[]"},
+    ),
     # The coordinator: 0.10, 1.0, 2.2, 2.4, 3.x.
     (
         B
@@ -162,7 +174,7 @@ LINES = [
         B
         + "Assignment received from leader m for group g for generation 4. The group has 2 members, 0 of which are static.",
         "group_state",
-        {"leader": "m", "generation": "4", "to": "Stable"},
+        {"leader": "m", "generation": "4", "to": "Stable", "members": "2"},
     ),
     (
         B + "Member m in group g has failed, removing it from the group",
@@ -201,7 +213,7 @@ LINES = [
     (
         B + "Group g with generation 5 is now empty (__consumer_offsets-18)",
         "group_state",
-        {"to": "Empty", "generation": "5"},
+        {"to": "Empty", "generation": "5", "members": "0"},
     ),
     (B + "Unloading group metadata for g with generation 5", "group_state", {"to": "Dead"}),
     (B + "Loading group metadata for g with generation 5", "group_loaded", {"generation": "5"}),
@@ -236,6 +248,11 @@ LINES = [
     ),
     # kafka-python 1.4 to 2.x, aiokafka.
     (
+        "INFO     kafka.coordinator:base.py:541 Successfully joined group g with generation 2",
+        "response+client_state",
+        {"group": "g", "generation": "2"},
+    ),
+    (
         "INFO:kafka.coordinator:Successfully joined group g with generation 2",
         "response+client_state",
         {"group": "g", "generation": "2"},
@@ -267,11 +284,12 @@ LINES = [
 @pytest.fixture(scope="module")
 def read_lines(spark):
     """What becomes of each line, in their order."""
-    from kafkalearn.spark.logs.reading import read
+    from kafkalearn.spark.logs.reading import read, with_fields
 
-    rows = [(number, each[0], 0) for number, each in enumerate(LINES)]
-    frame = spark.createDataFrame(rows, "number int, text string, modified_ms long")
-    return {row.number: row.asDict() for row in read(frame).collect()}
+    rows = [(number, each[0], 0, "app.log") for number, each in enumerate(LINES)]
+    columns = "number int, text string, modified_ms long, source string"
+    frame = spark.createDataFrame(rows, columns)
+    return {row.number: row.asDict() for row in with_fields(read(frame)).collect()}
 
 
 @pytest.mark.parametrize("number", range(len(LINES)), ids=[each[0][-60:] for each in LINES])
