@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from kafkalearn.analysis.reading import Place, detail, failure, place_of, with_groups
+from kafkalearn.analysis.reading import Place, detail, place_of, with_groups
 from kafkalearn.trace import Event
 
 NOT_RECORDED = r' kinds=\[(?!.*"processed")'
@@ -84,7 +84,7 @@ def _committed(told: list[tuple[Group, Event]]) -> dict[Group, int]:
     for of, event in told:
         if event.kind in ("offset_stored", "offset_expired"):
             by_broker[of] = 0 if event.kind == "offset_expired" else event.offset or 0
-        elif event.kind == "commit" and failure(event) is None and event.offset is not None:
+        elif event.kind == "commit" and event.failure is None and event.offset is not None:
             by_client[of] = event.offset
     return by_client | by_broker
 

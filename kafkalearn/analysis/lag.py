@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from kafkalearn.analysis.reading import Place, detail, failure, place_of, with_groups
+from kafkalearn.analysis.reading import Place, detail, place_of, with_groups
 from kafkalearn.trace import Event
 
 Group = tuple[str | None, Place]
@@ -85,7 +85,7 @@ def _learn(state: _State, event: Event) -> None:
         state.stored = event.offset
     elif event.kind == "offset_expired":
         state.stored = None
-    elif event.kind == "commit" and failure(event) is None and event.offset is not None:
+    elif event.kind == "commit" and event.failure is None and event.offset is not None:
         state.told = event.offset
     elif event.kind == "position" and event.offset is not None:
         state.position = event.offset

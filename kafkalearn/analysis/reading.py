@@ -16,11 +16,6 @@ def detail(event: Event, key: str, *, wanted: type) -> Any:
     return value if type(value) is wanted else None
 
 
-def failure(event: Event) -> str | None:
-    """Give the name of an event's error; NONE is none."""
-    return None if event.error in ("NONE", "") else event.error
-
-
 def place_of(event: Event) -> Place | None:
     """Give the partition of an event; None if it has none, or one of Kafka's own."""
     if event.topic in (None, GROUP_METADATA_TOPIC_NAME) or event.partition is None:

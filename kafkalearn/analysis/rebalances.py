@@ -9,6 +9,7 @@ from kafkalearn.analysis.causes import LEFT, POLL_REASON, POLL_TIMEOUT, cause_of
 from kafkalearn.analysis.handovers import Gap, Handover, handovers
 from kafkalearn.analysis.reading import detail
 from kafkalearn.trace import Event
+from kafkalearn.trace.kind import SYNC_STATES
 
 
 class Rebalance(NamedTuple):
@@ -144,7 +145,7 @@ def _of_coordinators(events: list[Event]) -> dict[str, list[_Told]]:
         if to == "PreparingRebalance":
             reason = detail(event, "reason", wanted=str)
             told.append(_Told(event.seq, reason=reason, started_ms=event.time_ms))
-        elif to in ("AwaitingSync", "CompletingRebalance", "Stable", "Empty"):
+        elif to in (*SYNC_STATES, "Stable", "Empty"):
             if not told and to != "Empty":
                 told.append(_Told(event.seq))  # the events begin in the middle of it
             if told:

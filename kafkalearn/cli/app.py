@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Annotated
 
 import typer
 
@@ -10,6 +11,9 @@ app = typer.Typer(
     add_completion=False,
     help="Learn how a Kafka consumer really works.",
 )
+Master = Annotated[
+    str | None, typer.Option(help="Spark's master. Default: all cores of this machine.")
+]
 
 
 @contextmanager

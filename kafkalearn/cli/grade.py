@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kafkalearn.cli.app import app, told_in_a_sentence
+from kafkalearn.cli.app import Master, app, told_in_a_sentence
 
 
 class Attempts(StrEnum):
@@ -36,14 +36,13 @@ def grade(
         Path,
         typer.Option(help="Gets grades.csv, grades.parquet, class.html and feedback/STUDENT.html."),
     ],
-    master: Annotated[
-        str | None, typer.Option(help="Spark's master. Default: all cores of this machine.")
-    ] = None,
+    master: Master = None,
     course_seed: Annotated[
         int, typer.Option(help="With the student's name it chooses that student's random cases.")
     ] = 0,
     exercises: Annotated[
-        Path | None, typer.Option(help="Default: `exercises` here, above, or beside the package.")
+        Path | None,
+        typer.Option(help="Default: all in `exercises` here, above, and beside the package."),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Grade only what is new since the last run into OUT.")

@@ -8,6 +8,12 @@ import typer
 
 from kafkalearn.cli.app import app, told_in_a_sentence
 
+_PROCESSORS = os.cpu_count() or 1
+Jobs = Annotated[
+    int,
+    typer.Option("--jobs", "-j", min=1, help="How many run at a time. Default: one a processor."),
+]
+
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def lab(
@@ -36,12 +42,7 @@ def run(
         Path | None,
         typer.Option(help="Where executed copies go. Default: build/notebooks of the workbook."),
     ] = None,
-    jobs: Annotated[
-        int,
-        typer.Option(
-            "--jobs", "-j", min=1, help="How many run at a time. Default: one a processor."
-        ),
-    ] = os.cpu_count() or 1,
+    jobs: Jobs = _PROCESSORS,
     parameter: Annotated[
         list[str] | None,
         typer.Option("--parameter", "-p", metavar="NAME=VALUE", help="For all that know it."),
@@ -55,23 +56,18 @@ def run(
     from rich.progress import track
 
     from kafkalearn import notebooks as runner
-    from kafkalearn.workbook import (
-        WorkbookError,
-        find_notebooks,
-        needs_spark,
-        read_parameters,
-        workbook_root,
-    )
+    from kafkalearn import workbook
 
-    with told_in_a_sentence(WorkbookError):
-        asked = notebooks or [workbook_root() / "notebooks"]
-        sources = find_notebooks(asked)
-        left = [each for each in sources if not spark and each not in asked and needs_spark(each)]
+    with told_in_a_sentence(workbook.WorkbookError):
+        asked = notebooks or [workbook.workbook_root() / "notebooks"]
+        sources = workbook.find_notebooks(asked)
+        left = [] if spark else [each for each in sources if each not in asked]
+        left = [each for each in left if workbook.needs_spark(each)]
         sources = [each for each in sources if each not in left]
         if not sources:
-            raise WorkbookError("All notebooks there need Spark: --spark runs them.")
-        parameters = read_parameters(parameter or [], sources)
-        folder = out or workbook_root() / "build" / "notebooks"
+            raise workbook.WorkbookError("All notebooks there need Spark: --spark runs them.")
+        parameters = workbook.read_parameters(parameter or [], sources)
+        folder = out or workbook.workbook_root() / "build" / "notebooks"
         tasks = [
             runner.NotebookTask(source, folder / source.name, parameters, timeout)
             for source in sources
@@ -92,32 +88,41 @@ def run(
 @app.command()
 def book(
     out: Annotated[Path | None, typer.Option(help="Default: build/book of the workbook.")] = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1)] = os.cpu_count() or 1,
+    jobs: Jobs = _PROCESSORS,
+    spark: Annotated[
+        bool, typer.Option("--spark/--no-spark", help="With those that need Spark, or without.")
+    ] = True,
 ) -> None:
-    """Make a static site of the notebooks, whose steppers step with no kernel and no network."""
+    """Make a static site of the notebooks, whose steppers step with no kernel and no network.
+
+    It runs them all, which takes some minutes. One that fails is named, and has no page.
+    """
     from kafkalearn import notebooks as runner
     from kafkalearn.book import write_book
     from kafkalearn.grading.exercise import ExerciseError
     from kafkalearn.grading.release import ReleaseError, release
     from kafkalearn.views.saved_page import BOOK
-    from kafkalearn.workbook import WorkbookError, find_notebooks, workbook_root
+    from kafkalearn.workbook import WorkbookError, find_notebooks, needs_spark, workbook_root
 
     with told_in_a_sentence(WorkbookError, ExerciseError, ReleaseError):
         root = workbook_root()
-        executed = root / "build" / "book-notebooks"
+        executed, folder = root / "build" / "book-notebooks", out or root / "build" / "book"
         sources = find_notebooks([root / "notebooks"])
+        sources = [each for each in sources if spark or not needs_spark(each)]
         os.environ[BOOK] = "1"
         tasks = [runner.NotebookTask(source, executed / source.name) for source in sources]
-        failed = [each for each in runner.run_notebooks(tasks, jobs=jobs) if each.problem]
+        runs = list(runner.run_notebooks(tasks, jobs=jobs))
+        failed = [each for each in runs if each.problem]
         for each in failed:
-            typer.echo(f"{each.source.name}: {each.problem}", err=True)
-        if failed:
-            raise typer.Exit(1)
+            typer.echo(f"{each.source.name} has no page: {each.problem}", err=True)
+        starters = sorted((root / "exercises").glob("*/starter.ipynb"))
+        release([path.parent for path in starters], folder / "exercises", force=True)
         index = write_book(
-            [task.output for task in tasks],
-            out or root / "build" / "book",
+            [each.output for each in runs if not each.problem],
+            folder,
+            exercises=starters,
             beside=[root / "notebooks" / "images"],
         )
-        exercises = [path.parent for path in (root / "exercises").glob("*/exercise.toml")]
-        release(exercises, index.parent / "exercises", force=True)
-    typer.echo(f"{len(tasks)} pages; the first is {index}")
+    lessons = f"{len(runs) - len(failed)} of {len(runs)} lessons"
+    typer.echo(f"{lessons} and {len(starters)} exercises; the first page is {index}")
+    raise typer.Exit(1 if failed else 0)

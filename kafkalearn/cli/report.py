@@ -1,11 +1,12 @@
 """``kafkalearn report``: one page on what a sweep or imported logs tell."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kafkalearn.cli.app import app, told_in_a_sentence
+from kafkalearn.cli.app import Master, app, told_in_a_sentence
 
 
 @app.command()
@@ -20,14 +21,14 @@ def report(
         list[str] | None,
         typer.Option(metavar="TIME", help="A moment to step through: 2026-11-27 22:26:30, +12.5."),
     ] = None,
-    master: Annotated[
-        str | None, typer.Option(help="Spark's master. Default: all cores of this machine.")
-    ] = None,
+    master: Master = None,
 ) -> None:
     """Write one HTML page: why and how long groups rebalanced, and what would have helped.
 
     For a sweep: how rebalance time, duplicates and time without an owner differ by its settings.
     The page needs no network. Rebalances can be stepped through in it, and what --at names.
+
+    Exit status: 0, the page was written. 2, it was not; the message says why.
     """
     from kafkalearn.spark.events import EventsError
     from kafkalearn.spark.report import gather, session_settings
@@ -41,10 +42,12 @@ def report(
         for each in at or ():
             asked_ms(each)  # what is wrong is said before Spark starts
         settings = session_settings(folder)
-        if target.is_dir() or not target.parent.is_dir():
+        if target.is_dir() or not os.access(target.parent, os.W_OK):
             raise EventsError(f"--out {target} cannot be written: a file in a folder is allowed")
+        typer.echo("Starting Spark …", err=True)
         spark = spark_session(master, **settings)
         try:
+            typer.echo(f"Reading the events in {folder} …", err=True)
             told = gather(spark, folder, at=at or ())
         finally:
             spark.stop()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kafkalearn.cli.app import app, told_in_a_sentence
+from kafkalearn.cli.app import Master, app, told_in_a_sentence
 
 if TYPE_CHECKING:
     from kafkalearn.spark.sweep_plan import Sweep
@@ -25,9 +25,7 @@ def sweep(
         list[str] | None,
         typer.Option(metavar="NAME=VALUE,VALUE…", help="A setting, or `profile`, and its values."),
     ] = None,
-    master: Annotated[
-        str | None, typer.Option(help="Spark's master. Default: all cores of this machine.")
-    ] = None,
+    master: Master = None,
 ) -> None:
     """Run a scenario with every seed and every combination of settings, on Spark.
 
@@ -47,7 +45,8 @@ def sweep(
         if parts := begin(wanted, out):
             _run(wanted, parts, out=out, master=master)
         failed = count_rows(out, "failures")
-        typer.echo(f"{wanted.runs:,} runs, {failed:,} of them failed; they are in {out}")
+        why = f" ({out / 'failures'} says why)" if failed else ""
+        typer.echo(f"{wanted.runs:,} runs, {failed:,} of them failed{why}; they are in {out}")
     raise typer.Exit(1 if failed else 0)
 
 
@@ -59,6 +58,8 @@ def _seeds(text: str) -> range:
     numbers = [first, end] if colon else [first]
     if not all(each.isascii() and each.isdigit() for each in numbers):
         raise SweepError(f"--seeds {text} is not understood: FIRST:END is allowed, as in 0:1000")
+    if max(map(len, numbers)) > 18:
+        raise SweepError("--seeds has too large a number: at most 18 digits are allowed")
     seeds = range(int(first), int(end) if colon else int(first) + 1)
     if not seeds:
         raise SweepError(f"--seeds {text} are no seeds: END must be more than FIRST")
@@ -73,9 +74,11 @@ def _varied(texts: Sequence[str]) -> dict[str, list[Any]]:
     varied: dict[str, list[Any]] = {}
     for text in texts:
         name, equals, values = text.partition("=")
+        if not equals:
+            example = "NAME=VALUE,VALUE… is allowed, as in session_timeout_ms=6000,10000"
+            raise SweepError(f"--vary {text} is not understood: {example}")
         given = [
-            read_assignment(f"{name}{equals}{each}", option="--vary")[1]
-            for each in values.split(",")
+            read_assignment(f"{name}={each}", option="--vary")[1] for each in values.split(",")
         ]
         if name in _NOT_VARIED:
             raise SweepError(f"--vary {name} is not allowed: {_NOT_VARIED[name]}")
@@ -93,7 +96,7 @@ def _run(wanted: "Sweep", parts: Sequence[int], *, out: Path, master: str | None
     from rich.console import Console
     from rich.progress import Progress
 
-    from kafkalearn.spark.session import spark_session
+    from kafkalearn.spark.session import QUICK_JAVA, spark_session
     from kafkalearn.spark.sweep import run_parts
     from kafkalearn.spark.sweep_plan import SweepError
 
@@ -103,7 +106,7 @@ def _run(wanted: "Sweep", parts: Sequence[int], *, out: Path, master: str | None
             task = progress.add_task(
                 "starting Spark", total=sum(len(wanted.runs_of(p)) for p in parts)
             )
-            spark = spark_session(master)
+            spark = spark_session(master, spark_driver_extraJavaOptions=QUICK_JAVA)
             progress.update(task, description="runs")
             try:
                 for part in run_parts(spark, wanted, parts=parts, out=out):

@@ -1,6 +1,7 @@
 """Events as Spark has them: their schema, reading them back, and refusing what are none."""
 
 import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,10 +9,12 @@ from kafkalearn.trace import COLUMNS, REQUIRED
 from kafkalearn.trace.text import short
 
 if TYPE_CHECKING:
+    import pyarrow
     from pyspark.sql import DataFrame, SparkSession
 
 TYPES = {name: "bigint" if type_ is int else "string" for name, type_ in COLUMNS.items()}
 EVENT = ", ".join(f"{name} {type_}" for name, type_ in TYPES.items())
+_OF_ARROW = {"string": "string", "int64": "bigint"}
 _WHOLE_NUMBERS = ("tinyint", "smallint", "int", "bigint")
 
 
@@ -43,7 +46,38 @@ def parquet_files(folder: str | os.PathLike[str], part: str) -> list[Path]:
 
 
 def read_parquet(spark: "SparkSession", files: list[Path]) -> "DataFrame":
-    """Read whole files of one schema; EventsError names the first that is another or damaged.
+    """Read files whose schema is one, see `schema_of`."""
+    wanted = schema_of(files)
+    if not str(spark.sparkContext.master).startswith("local"):
+        return _carried(spark, files)
+    # A backslash makes a path of what Spark takes for a pattern.
+    paths = ["".join(f"\\{c}" if c in "\\{}[]*?," else c for c in str(each)) for each in files]
+    reader = spark.read
+    if {*wanted.values()} <= _OF_ARROW.keys():  # else Spark looks into the files, which is a job
+        reader = reader.schema(", ".join(f"`{name}` {_OF_ARROW[wanted[name]]}" for name in wanted))
+    return reader.parquet(*paths)
+
+
+def _carried(spark: "SparkSession", files: list[Path]) -> "DataFrame":
+    """Take the files to a cluster's executors through Spark: they may not see this folder."""
+    import pyarrow.parquet
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    def read(batches: Iterable["pyarrow.RecordBatch"]) -> Iterator["pyarrow.RecordBatch"]:
+        import pyarrow.parquet
+
+        for batch in batches:
+            for content in batch["content"]:
+                yield from pyarrow.parquet.ParquetFile(content.as_buffer()).iter_batches()
+
+    contents = [(path.read_bytes(),) for path in files]
+    of_each = spark.sparkContext.parallelize(contents, len(contents))
+    schema = from_arrow_schema(pyarrow.parquet.read_schema(files[0]))
+    return spark.createDataFrame(of_each, "content binary").mapInArrow(read, schema)
+
+
+def schema_of(files: list[Path]) -> dict[str, str]:
+    """Give the columns of whole files; EventsError names the first that is another or damaged.
 
     Spark itself would take the first one's schema, and give nulls for what another lacks.
     """
@@ -57,9 +91,7 @@ def read_parquet(spark: "SparkSession", files: list[Path]) -> "DataFrame":
                 f"{wanted.get(differing, 'missing')} in one and "
                 f"{schema.get(differing, 'missing')} in the other"
             )
-    # A backslash makes a path of what Spark takes for a pattern.
-    paths = ["".join(f"\\{c}" if c in "\\{}[]*?," else c for c in str(each)) for each in files]
-    return spark.read.parquet(*paths)
+    return wanted
 
 
 def _schema(path: Path) -> dict[str, str]:

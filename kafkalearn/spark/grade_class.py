@@ -107,9 +107,8 @@ def _broken_off(run: ClassRun, out: Path, why: str) -> str:
 def _exercises(folder: Path | None) -> dict[str, Exercise]:
     looked = [folder] if folder else exercise_folders()
     try:
-        for place in looked:
-            if found := load_all(place):
-                return found
+        if found := load_all(*looked):
+            return found
     except (ExerciseError, OSError) as error:
         raise GradingError(str(error)) from None
     raise GradingError(f"no exercises; looked in {', '.join(map(str, looked))}")

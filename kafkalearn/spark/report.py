@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kafkalearn.spark.events import EventsError, events, parquet_files, read_parquet
+from kafkalearn.analysis.causes import POLL_TIMEOUT
+from kafkalearn.spark.events import EventsError, events, parquet_files, read_parquet, schema_of
 from kafkalearn.spark.report_group import group_of
 from kafkalearn.spark.report_sweep import sweep_of
 from kafkalearn.spark.report_windows import windows_of
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 MOST_RUNS = 4  # more are told by how their numbers are spread
 MOST_GROUPS, MOST_FAILED, MOST_LANES = 12, 200, 24
 Row = dict[str, Any]
+_FAULTS = ("session_timeout", "rebalance_timeout", POLL_TIMEOUT)
 _KEY = ("run_id", "group_id")
 _FEW = 1_000_000
 
@@ -29,17 +31,13 @@ def session_settings(folder: Path) -> dict[str, str]:
 
     Errors: EventsError if the folder has no events, before Spark starts.
     """
-    import pyarrow
     import pyarrow.parquet
 
     if not folder.is_dir():
         raise EventsError(f"there is no folder {folder}")
-    rows = 0
-    for path in parquet_files(folder, "events"):
-        try:
-            rows += pyarrow.parquet.read_metadata(path).num_rows
-        except (pyarrow.ArrowException, OSError) as error:
-            raise EventsError(f"{path} is no whole Parquet file: {error}") from None
+    files = parquet_files(folder, "events")
+    schema_of(files)
+    rows = sum(pyarrow.parquet.read_metadata(path).num_rows for path in files)
     return FEW_ROWS if rows < _FEW else {}
 
 
@@ -62,7 +60,7 @@ def gather(spark: "SparkSession", folder: Path, *, at: Sequence[str] = ()) -> Ro
 
 def _gathered(spark: "SparkSession", folder: Path, *, at: Sequence[str]) -> Row:
     found = events(spark, folder)
-    runs = [row.run_id for row in found.select("run_id").distinct().limit(MOST_RUNS + 1).collect()]
+    runs = _first_runs(folder)
     plan = _plan(folder)
     if not runs and not plan:
         raise EventsError(f"there are no events in {folder}")
@@ -81,6 +79,27 @@ def _gathered(spark: "SparkSession", folder: Path, *, at: Sequence[str]) -> Row:
         "sweep": sweep_of(spark, found, folder=folder, plan=plan) if is_many else None,
         "unparsed": _unparsed(spark, folder),
     }
+
+
+def _first_runs(folder: Path) -> set[str]:
+    """Name the runs, or at least MOST_RUNS + 1; each file lists its own, so that no job is needed.
+
+    Errors: EventsError for a file that is damaged within.
+    """
+    import pyarrow
+    import pyarrow.parquet
+
+    runs: set[str] = set()
+    for path in parquet_files(folder, "events"):
+        try:
+            file = pyarrow.parquet.ParquetFile(path, read_dictionary=["run_id"])
+            for batch in file.iter_batches(columns=["run_id"]):
+                runs.update(batch["run_id"].unique().to_pylist())
+                if len(runs) > MOST_RUNS:
+                    return runs
+        except (pyarrow.ArrowException, OSError) as error:
+            raise EventsError(f"{path} is damaged: {error}") from None
+    return runs
 
 
 def _plan(folder: Path) -> Mapping[str, Any]:
@@ -111,24 +130,23 @@ def _rows(frame: "DataFrame") -> list[Row]:
 
 
 def _groups(found: "DataFrame") -> list[Row]:
-    """Tell each group's story; those that rebalanced most come first, if there are many."""
-    from kafkalearn.spark.tables import all_tables
+    """Tell each group's story, the worst first."""
+    from kafkalearn.spark.tables import commits, lag, membership, ownership, rebalances
 
-    with all_tables(found) as tables:
-        told = _by_group(_rows(tables["rebalances"]))
-        commits = tables["commits"]
-        asked = {
-            "membership": tables["membership"],
-            "ownership": tables["ownership"],
-            "commits": _outcomes(commits),
-            "failed": _failed(commits),
-            "lag": _thinned(tables["lag"]),
-        }
-        others = {name: _by_group(_rows(frame)) for name, frame in asked.items()}
+    told = _by_group(_rows(rebalances(found)))
+    committed = commits(found)
+    asked = {
+        "membership": membership(found),
+        "ownership": ownership(found),
+        "commits": _outcomes(committed),
+        "failed": _failed(committed),
+        "lag": _thinned(lag(found)),
+    }
+    others = {name: _by_group(_rows(frame)) for name, frame in asked.items()}
     stories = _by_group(_stories(found))
     spans = {key: rows[0] for key, rows in _by_group(_rows(_spans(found))).items()}
-    keys = sorted({*told, *stories, *others["membership"], *others["ownership"], *others["lag"]})
-    chosen = sorted(keys, key=lambda key: (-len(told.get(key, ())), key))[:MOST_GROUPS]
+    keys = {*told, *stories, *others["membership"], *others["ownership"], *others["lag"]}
+    chosen = sorted(keys, key=lambda key: (*_how_well(told.get(key, [])), key))[:MOST_GROUPS]
     return [
         group_of(
             spans[key] | {"groups": len(keys)},
@@ -136,8 +154,13 @@ def _groups(found: "DataFrame") -> list[Row]:
             stories=stories.get(key, []),
             others={name: rows.get(key, []) for name, rows in others.items()},
         )
-        for key in sorted(chosen)
+        for key in chosen
     ]
+
+
+def _how_well(told: list[Row]) -> tuple[int, int]:
+    """Put first whose members were gone for a fault most often, then who rebalanced most."""
+    return (-sum(row["cause"] in _FAULTS for row in told), -len(told))
 
 
 def _by_group(rows: list[Row]) -> dict[tuple[str, str], list[Row]]:

@@ -1,35 +1,46 @@
 """Which settings would have helped a group: only what its own numbers support, and those beside.
 
-Rows are those of the tables, of one group.
+Rows are those of the tables, of one group. What happened often is one piece of advice.
 """
 
 import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kafkalearn.analysis.causes import LEFT, POLL_REASON, POLL_TIMEOUT, cause_of
+from kafkalearn.analysis.causes import LEFT, POLL_TIMEOUT
+from kafkalearn.spark.report_ends import SILENT, client, ends_of
 
 Row = dict[str, Any]
-_AT_START_MS, _RESTART_MS = 10_000, 60_000  # what is further apart is a story of its own
-_GONE = ("session_timeout", POLL_TIMEOUT, LEFT)
-_EVICTED = ("UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "REBALANCE_IN_PROGRESS")
+_AT_START_MS, _RESTART_MS, _NAMES = 10_000, 60_000, 4  # what is further apart is another story
+_LONGEST_SESSION_MS = 300_000  # the longest that brokers allowed by default before 2.3
+_OUTSIDE = "UNKNOWN_MEMBER_ID"
+_EVICTED = (_OUTSIDE, "ILLEGAL_GENERATION", "REBALANCE_IN_PROGRESS")
+_STATIC = "A static member that is back in time makes no rebalance, leaving or returning."
+_EXCEEDED = r"(?:\((\d+) ?ms\) )?exceeded by (\d+) ?ms"
 
 
-def advice(told: list[Row], *, others: Mapping[str, list[Row]]) -> list[Row]:
-    """Judge a group's rebalances and commits.
+def advice(told: list[Row], *, others: Mapping[str, list[Row]], end_ms: int) -> list[Row]:
+    """Judge a group's rebalances and commits. end_ms: when the events end.
 
     out: seen (what happened, with its numbers), setting, why (it would have helped)
     """
     members = others["membership"]
-    in_order = sorted(members, key=lambda row: (row["left_ms"] or 0, row["member_id"]))
-    gone = [(row, _cause(row, told)) for row in in_order if row["left_ms"] is not None]
+    ends = ends_of(told, members)
+    late, silent, left = (
+        [end for end in ends if end["cause"] == cause] for cause in (POLL_TIMEOUT, SILENT, LEFT)
+    )
+    dynamic = [end for end in left if not end["instance_id"]]
+    back = _soon(dynamic, _RESTART_MS)
     return [
-        *(_late(row, members, told) for row, cause in gone if cause == POLL_TIMEOUT),
-        *(_silent(row, members, told) for row, cause in gone if cause == "session_timeout"),
+        *(_late(late, end_ms) if late else ()),
+        *(_silent(silent, end_ms) if silent else ()),
         *_start(told, members),
-        *_restarts([row for row, cause in gone if cause == LEFT], members),
+        *(_restarts(back) if back else ()),
+        *_replaced([end for end in dynamic if end not in back], members, told=told),
         *_given_back(told),
-        *_commits(others["failed"]),
+        *_commits(others["failed"], ends),
     ]
 
 
@@ -37,74 +48,89 @@ def _said(seen: str, setting: str, why: str) -> Row:
     return {"seen": seen, "setting": setting, "why": why}
 
 
-def _cause(row: Row, told: list[Row]) -> str | None:
-    """Why a member is gone: as the rebalance says that names it, or else as its own reason."""
-    named = (each["cause"] for each in told if each["member_id"] == row["member_id"])
-    cause = next((each for each in named if each in _GONE), None)
-    if cause in (None, LEFT) and re.search(POLL_REASON, row["reason"] or ""):
-        return POLL_TIMEOUT
-    return cause or cause_of(row["reason"])
+def _soon(ends: list[Row], most_ms: float) -> list[Row]:
+    """Choose those whose client joined again within a time."""
+    is_back = (end for end in ends if end["back_ms"] is not None)
+    return [end for end in is_back if end["back_ms"] - end["left_ms"] <= most_ms]
 
 
-def _late(row: Row, members: list[Row], told: list[Row]) -> Row:
-    """A member that left by itself, since its application did not poll in time."""
-    name, back_ms = row["node"] or row["member_id"], _back(row, members)
-    if back_ms is None:
-        return _said(
-            f"{name} did not poll in time and left, and never joined again.{_gap(row, told)}",
-            "max.poll.interval.ms larger, or max.poll.records smaller",
-            "How much larger is not known.",
+def _longest(back: list[Row]) -> str:
+    return f"{max(end['back_ms'] - end['left_ms'] for end in back):,} ms"
+
+
+def _often(ends: list[Row]) -> str:
+    return "Once" if len(ends) == 1 else f"{len(ends)} times"
+
+
+def _most(ends: list[Row]) -> str:
+    return "" if len(ends) == 1 else "at most "
+
+
+def _who(ends: list[Row]) -> str:
+    """Name clients, the most frequent first."""
+    names = Counter(end["name"] or "not known who" for end in ends)
+    in_order = sorted(names.items(), key=lambda each: (-each[1], each[0]))
+    few = in_order[:_NAMES]
+    told = [f"{name} ({count})" if 1 < count < len(ends) else name for name, count in few]
+    return ", ".join(told) + (f" and {len(names) - _NAMES} more" if len(names) > _NAMES else "")
+
+
+def _away(back: list[Row], ends: list[Row]) -> str:
+    """Say how often clients came back, and how soon."""
+    often = "It" if len(ends) == 1 else "Each time it" if back == ends else f"{_often(back)} it"
+    return f"{often} joined again, {_most(ends)}{_longest(back)} later."
+
+
+def _missed(ends: list[Row], end_ms: int) -> str:
+    """Say for how long at least those who did not come back were away."""
+    least = min((end["back_ms"] or end_ms) - end["left_ms"] for end in ends)
+    who = "it" if len(ends) == 1 else "any of them"
+    return f"No event tells that {who} joined again in the {least:,} ms after that."
+
+
+def _gap(ends: list[Row]) -> str:
+    longest = max(end["gap_ms"] for end in ends)
+    return f" A partition had no owner for up to {longest:,} ms." if longest else ""
+
+
+def _late(ends: list[Row], end_ms: int) -> Iterable[Row]:
+    """Members that left by themselves, since their application did not poll in time."""
+    back = _soon(ends, float("inf"))
+    past = [(end, re.search(_EXCEEDED, end["reason"])) for end in ends]
+    late = {id(end): int(found[2]) for end, found in past if found}
+    seen = f"{_often(ends)} a consumer did not poll in time and left: {_who(ends)}. "
+    seen += _away(back, ends) if back else _missed(ends, end_ms)
+    if late:
+        seen += f" It was {_most(ends)}{max(late.values()):,} ms late when it left."
+    larger, why = "", "How much larger is not known."
+    if back:
+        needed = max(end["back_ms"] - end["left_ms"] + late.get(id(end), 0) for end in back)
+        larger = f" by more than {needed:,} ms"
+        if was := {int(found[1]) for _, found in past if found and found[1]}:
+            larger += f", that is more than {max(was) + needed:,} ms"
+        why = "It would have polled in time and stayed a member."
+    larger = f"max.poll.interval.ms larger{larger}, or max.poll.records smaller"
+    yield _said(seen + _gap(ends), larger, why)
+
+
+def _silent(ends: list[Row], end_ms: int) -> Iterable[Row]:
+    """Members that were removed, since no heartbeat came; if none came back, they may be dead."""
+    back = _soon(ends, _LONGEST_SESSION_MS)
+    seen = f"{_often(ends)} no heartbeat came in time and a consumer was removed: {_who(ends)}. "
+    if back:
+        yield _said(
+            seen + _away(back, ends) + _gap(ends),
+            f"session.timeout.ms larger by more than {_longest(back)}; if it was restarted, "
+            "group.instance.id as well",
+            "It would have been back before its session ended. If it was not restarted, look for "
+            "what held its heartbeats up: garbage collection, no processor time, the network.",
         )
-    away = back_ms - row["left_ms"]
-    found = re.search(r"exceeded by (\d+) ?ms", row["reason"] or "")
-    past = int(found[1]) if found else 0
-    more = f" It was {past:,} ms late when it left." if past else ""
-    return _said(
-        f"{name} did not poll in time and left, and joined again {away:,} ms later.{more}"
-        + _gap(row, told),
-        f"max.poll.interval.ms larger by more than {away + past:,} ms, or max.poll.records smaller",
-        "It would have polled in time and stayed a member.",
-    )
-
-
-def _silent(row: Row, members: list[Row], told: list[Row]) -> Row:
-    """A member that was removed, since no heartbeat of it came."""
-    name, back_ms = row["node"] or row["member_id"], _back(row, members)
-    seen = f"No heartbeat of {name} came in time, and it was removed"
-    if back_ms is None:
-        return _said(
-            f"{seen}; it never joined again.{_gap(row, told)}",
+    else:
+        yield _said(
+            seen + _missed(ends, end_ms) + _gap(ends),
             "session.timeout.ms smaller",
             "If it was dead, others would have had its partitions sooner.",
         )
-    away = f"{back_ms - row['left_ms']:,} ms"
-    return _said(
-        f"{seen}; it joined again {away} later.{_gap(row, told)}",
-        f"session.timeout.ms larger by more than {away}; if it was restarted, group.instance.id "
-        "as well",
-        "It would have been back before its session ended.",
-    )
-
-
-def _gap(row: Row, told: list[Row]) -> str:
-    """Say for how long partitions had no owner in the rebalance that a member's end belongs to."""
-    for each in told:
-        end = each["ended_ms"] if each["ended_ms"] is not None else each["started_ms"]
-        is_within = end is not None and (each["started_ms"] or end) <= row["left_ms"] <= end
-        if each["unowned_ms"] and (is_within or each["member_id"] == row["member_id"]):
-            return f" Partitions had no owner for {each['unowned_ms']:,} ms, added up."
-    return ""
-
-
-def _back(row: Row, members: list[Row]) -> int | None:
-    """When the client of a member that is gone joined again."""
-    back = [
-        each["joined_ms"]
-        for each in members
-        if each["node"] is not None and each["node"] == row["node"]
-        if each["joined_ms"] is not None and each["joined_ms"] >= row["left_ms"]
-    ]
-    return min(back, default=None)
 
 
 def _start(told: list[Row], members: list[Row]) -> Iterable[Row]:
@@ -130,53 +156,95 @@ def _start(told: list[Row], members: list[Row]) -> Iterable[Row]:
         )
 
 
-def _restarts(left: list[Row], members: list[Row]) -> Iterable[Row]:
+def _restarts(back: list[Row]) -> Iterable[Row]:
     """Clients that left and came back soon after: each restart is two rebalances."""
-    back = [(row, _back(row, members)) for row in left if not row["instance_id"]]
-    away = {
-        (row["node"], row["left_ms"]): back_ms - row["left_ms"]
-        for row, back_ms in back
-        if back_ms is not None and back_ms - row["left_ms"] <= _RESTART_MS
-    }
-    if away:
-        longest = f"{max(away.values()):,} ms"
-        names = ", ".join(sorted({node for node, _ in away}))
+    yield _said(
+        f"{_often(back)} a consumer left: {_who(back)}. {_away(back, back)}",
+        f"group.instance.id, with session.timeout.ms more than {_longest(back)}",
+        _STATIC,
+    )
+
+
+def _replaced(left: list[Row], members: list[Row], *, told: list[Row]) -> Iterable[Row]:
+    """Clients that left soon after another one had come to stay, as in a rolling restart."""
+    new = [row for row in members if row["joined_ms"] is not None]
+    new.sort(key=lambda row: (row["joined_ms"], row["member_id"]))
+    times = [row["joined_ms"] for row in new]
+    pairs: dict[str, tuple[Row, int]] = {}
+    for end in left:
+        ms = end["left_ms"]
+        near = new[bisect_left(times, ms - _RESTART_MS) : bisect_right(times, ms)]
+        for row in sorted(near, key=lambda row: client(row) != end["name"]):
+            stays = row["left_ms"] is None or row["left_ms"] - ms > _RESTART_MS
+            if stays and row["member_id"] not in pairs:
+                pairs[row["member_id"]] = (end, ms - row["joined_ms"])
+                break
+    if len(pairs) > 1:
+        ends = [end for end, _ in pairs.values()]
+        longest = max(ms for _, ms in pairs.values())
+        concerned = {*pairs, *(end["member_id"] for end in ends)}
+        count = sum(row["member_id"] in concerned for row in told)
         yield _said(
-            f"{len(away)} times a consumer left and joined again, at most {longest} later: "
-            f"{names}.",
-            f"group.instance.id, with session.timeout.ms more than {longest}",
-            "A static member that is back in time makes no rebalance: neither when it goes nor "
-            "when it returns.",
+            f"{len(ends)} times a consumer left after another one had come to stay, at most "
+            f"{longest:,} ms before, as in a rolling restart: {_who(ends)}. Rebalances for these: "
+            f"{count}.",
+            "group.instance.id, each stopped before its successor starts with the same id, and "
+            "session.timeout.ms more than that takes",
+            _STATIC,
         )
 
 
 def _given_back(told: list[Row]) -> Iterable[Row]:
-    """Partitions that were taken away and given to the same consumer again."""
-    rows = [row for row in told if row["kept"] and row["unowned_ms"]]
+    """Partitions taken away and given back: gaps beyond those of partitions that moved."""
+    rows = [row for row in told if row["kept"] and len(row["unowned"] or ()) > (row["moved"] or 0)]
     if rows:
-        kept, moved = (sum(row[name] or 0 for row in rows) for name in ("kept", "moved"))
-        gaps = sum(row["unowned_ms"] for row in rows)
+        least = sum(min(row["kept"], len(row["unowned"]) - (row["moved"] or 0)) for row in rows)
+        longest = max(gap["ms"] for row in rows for gap in row["unowned"])
         yield _said(
-            f"In {len(rows)} rebalances {kept:,} partitions came back to the consumer that had "
-            f"them, and {moved:,} moved; meanwhile they had no owner for {gaps:,} ms, added up.",
+            f"In {len(rows)} rebalances at least {least:,} partitions came back to the consumer "
+            f"that had them; meanwhile nobody did, for up to {longest:,} ms.",
             "partition.assignment.strategy: cooperative-sticky",
             "Consumers keep what they are to keep, and go on reading it while the others' moves.",
         )
 
 
-def _commits(failed: list[Row]) -> Iterable[Row]:
-    """Commits of consumers that were no members any more: their records are read again."""
+def _commits(failed: list[Row], ends: list[Row]) -> Iterable[Row]:
+    """Commits that were refused, of consumers in the group and of those that were out of it."""
     late = [row for row in failed if row["outcome"] in _EVICTED]
-    if late:
-        known = [row for row in late if None not in (row["committed"], row["offset"])]
-        again = sum(max(0, row["offset"] - row["committed"]) for row in known)
-        told = f"{again:,} records were to be read again" if known else ""
-        unknown = f"how many records of {len(late) - len(known)} of them came again is not known"
-        parts = [told, unknown if len(known) < len(late) else ""]
-        names = ", ".join(sorted({row["outcome"] for row in late}))
+    out = [row for row in late if _is_outside(row, ends)]
+    inside = [row for row in late if row not in out]
+    if out:
         yield _said(
-            f"Failed commits of a partition, since the member was gone or the group rebalanced "
-            f"({names}): {len(late)}; {'; '.join(filter(None, parts))}.",
+            _refused(out, "the consumer was no member any more"),
+            "commit after fewer records",
+            "Who is out of the group cannot commit, not even in a callback: only what it committed "
+            "before is not read again. What keeps it a member helps more.",
+        )
+    if inside:
+        yield _said(
+            _refused(inside, "the group rebalanced"),
             "commit in on_partitions_revoked, and after fewer records",
             "What is committed before the partitions are given up is not read again.",
         )
+
+
+def _is_outside(row: Row, ends: list[Row]) -> bool:
+    """Whether a commit is of a member that was gone, and not back yet."""
+    ms = row["time_ms"]
+    own = (end for end in ends if row["member_id"] and end["member_id"] == row["member_id"])
+    gone = (end["left_ms"] <= ms <= (end["back_ms"] or ms) for end in own)
+    return row["outcome"] == _OUTSIDE or any(gone)
+
+
+def _refused(rows: list[Row], why: str) -> str:
+    """Say which commits were refused, and how many records they were of, as far as is known."""
+    names = ", ".join(sorted({row["outcome"] for row in rows}))
+    told = f"{_often(rows)} a commit was refused ({names}), since {why}."
+    known = [row for row in rows if None not in (row["committed"], row["offset"])]
+    if known:
+        again = sum(max(0, row["offset"] - row["committed"]) for row in known)
+        told += f" {again:,} records were to be read again."
+    if count := len(rows) - len(known):
+        told += f" For {count} of them the" if known else " The"
+        told += " events do not tell how many records that were."
+    return told

@@ -44,7 +44,7 @@ def group_of(
         "total": len(every),
         "causes": dict(sorted(causes.items(), key=lambda each: (-each[1], each[0]))),
         "nodes": nodes,
-        "advice": advice(told, others=others),
+        "advice": advice(told, others=others, end_ms=about["last_ms"]),
     }
 
 

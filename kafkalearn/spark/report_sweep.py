@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kafkalearn.spark.events import parquet_files, read_parquet
+from kafkalearn.spark.sweep import count_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -120,8 +121,11 @@ def _failures(spark: "SparkSession", folder: Path) -> list[dict[str, Any]]:
     from pyspark.sql import functions as F  # noqa: N812
 
     rows = read_parquet(spark, parquet_files(folder, "failures"))
+    if not count_rows(folder, "failures"):
+        return []
     first = F.min(F.struct("seed", "settings")).alias("first")
-    counted = rows.groupBy("error", "message").agg(F.count("*").alias("count"), first)
+    message = F.regexp_replace("message", r" at \d+ ms of virtual time", "").alias("message")
+    counted = rows.groupBy("error", message).agg(F.count("*").alias("count"), first)
     in_order = counted.select("error", "message", "count", "first.*").orderBy(
         F.desc("count"), "error", "message"
     )

@@ -54,7 +54,10 @@ def moments(groups: list[Row], at: Sequence[str]) -> list[tuple[Row, Row]]:
 
 
 def windows_of(found: "DataFrame", groups: list[Row], *, at: Sequence[str] = ()) -> list[Row]:
-    """Choose windows around rebalances, the longest first; each gets its window's number.
+    """Choose windows around rebalances; each gets its window's number, and its step there.
+
+    One begins where the window before it has too little left to show what follows, so that they
+    hardly overlap. Of too many, those with the longest rebalances are kept.
 
     at: moments that get a window of their own, see `asked_ms`
     out: run_id, group_id, first (its first seq), size (events at most), trace, events (places in
@@ -63,27 +66,26 @@ def windows_of(found: "DataFrame", groups: list[Row], *, at: Sequence[str] = ())
     each = [(group, row) for group in groups for row in group["rebalances"] if row["rebalance"]]
     each.sort(key=lambda pair: began_ms(pair[1]) - (pair[1]["ended_ms"] or began_ms(pair[1])))
     few = moments(groups, at) + each[: MOST_WINDOWS * 3]
+    seqs = _seqs(found, few)
+    places = {id(group): place for place, group in enumerate(groups)}
+    order = sorted(
+        range(len(few)),
+        key=lambda n: ("at" not in few[n][1], places[id(few[n][0])], seqs[n]),
+    )
     windows: list[Row] = []
-    for (group, row), seq in zip(few, _seqs(found, few), strict=True):
-        begins = range(seq - WINDOW * 3 // 4, seq + 1)
-        names = {"run_id": group["run_id"], "group_id": group["group_id"]}
-        same = (each for each in windows if names.items() <= each.items())
-        window = next((each for each in same if each["first"] in begins and "at" not in row), None)
-        if window is None and ("at" in row or len(windows) < MOST_WINDOWS):
-            window = names | {
-                "at": row.get("at"),
-                "first": max(0, seq - _LEAD),
-                "size": WINDOW,
-                "opens": seq,
-                "of": [],
-            }
-            windows.append(window)
-        if window is not None:
-            window["of"].append(row)
-    windows.sort(key=lambda w: (not w["at"], w["run_id"], w["group_id"], w["first"]))
-    for number, window in enumerate(windows):
-        for row in window.pop("of"):
-            row["window"] = number
+    for rank in order:
+        (group, row), seq = few[rank], seqs[rank]
+        names = {"run_id": group["run_id"], "group_id": group["group_id"], "at": row.get("at")}
+        last = windows[-1] if windows and names.items() <= windows[-1].items() else None
+        if last is None or "at" in row or seq >= last["first"] + WINDOW * 3 // 4:
+            first = max(0, seq - _LEAD)
+            if last and "at" not in row:
+                last["size"] = min(WINDOW, seq - last["first"])
+            windows.append(names | {"first": first, "size": WINDOW, "rank": rank, "of": []})
+        windows[-1]["of"].append((row, seq))
+        windows[-1]["rank"] = min(windows[-1]["rank"], rank)
+    kept = sorted(each["rank"] for each in windows)[:MOST_WINDOWS]
+    windows = [window for window in windows if window.pop("rank") in kept]
     return _cut(found, windows) if windows else []
 
 
@@ -111,21 +113,23 @@ def _cut(found: "DataFrame", windows: list[Row]) -> list[Row]:
 
     near = [
         (F.col("run_id") == each["run_id"])
-        & F.col("seq").between(each["first"] - _BEFORE, each["first"] + WINDOW - 1)
+        & F.col("seq").between(each["first"] - _BEFORE, each["first"] + each["size"] - 1)
         for each in windows
     ]
     table = found.where(reduce(or_, near)).orderBy("run_id", "seq").toArrow()
     kept = {pyarrow.int64(): pandas.Int64Dtype()}
     frame = table.to_pandas(types_mapper=kept.get)
-    for window in windows:
+    for number, window in enumerate(windows):
         first = window["first"]
-        is_near = frame["seq"].between(first - _BEFORE, first + WINDOW - 1)
+        is_near = frame["seq"].between(first - _BEFORE, first + window["size"] - 1)
         stretch = frame[(frame["run_id"] == window["run_id"]) & is_near]
         trace = Trace.from_pandas(_of_group(stretch, window["group_id"]))
         begin = sum(event.seq < first for event in trace)
-        before = sum(event.seq < window["opens"] for event in trace) - begin
-        step = min(max(0, before), len(trace) - begin - 1)
-        window |= {"trace": trace, "events": range(begin, len(trace)), "step": step}
+        for row, seq in window["of"]:
+            before = sum(event.seq < seq for event in trace) - begin
+            row |= {"window": number, "step": min(max(0, before), len(trace) - begin - 1)}
+        opens = window.pop("of")[0][0]["step"]
+        window |= {"trace": trace, "events": range(begin, len(trace)), "step": opens}
     return windows
 
 

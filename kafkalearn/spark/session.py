@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 TAIL_LINES = 15
-SETTINGS = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    # Files are here, where they are listed sooner than a job is begun that lists them.
+    "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",
+}
 
 # Where the driver's Java has little to do, to translate its code well costs more than it gains.
 QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"

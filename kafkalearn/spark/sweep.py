@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafkalearn.spark.session import SparkStartError, first_line
-from kafkalearn.spark.shipped import packed
+from kafkalearn.spark.shipped import ship
 from kafkalearn.spark.sweep_part import (
     FILES,
     Files,
@@ -32,7 +32,6 @@ from kafkalearn.spark.sweep_plan import Sweep, SweepError
 from kafkalearn.trace.jsonl import written_beside
 
 if TYPE_CHECKING:
-    import pyarrow
     from pyspark.sql import SparkSession
 
 _MOST_JOBS = 256
@@ -52,6 +51,8 @@ def begin(sweep: Sweep, out: Path) -> list[int]:
             raise SweepError(f"{out} is neither empty nor the folder of a sweep")
         for name in FILES:
             (out / name).mkdir(parents=True, exist_ok=True)
+        for half_written in out.rglob(".*.part"):
+            half_written.unlink(missing_ok=True)  # by one that was killed
         with written_beside(told) as beside:
             beside.write_text(wanted, encoding="utf-8")
     except OSError as error:
@@ -72,7 +73,7 @@ def run_parts(
 
     Errors: SparkStartError if Spark itself is lost; OSError if a file cannot be written.
     """
-    spark.sparkContext.addPyFile(str(packed()))
+    ship(spark.sparkContext)
     waiting = iter(parts)
     running: dict[Future[Files], int] = {}
     pool = ThreadPoolExecutor(_MOST_JOBS)
@@ -94,8 +95,11 @@ def run_parts(
 def _write(out: Path, part: int, *, files: Files) -> None:
     """Write what a part gave. Most have no failure: the first has a file of the schema at least."""
     for name in FILES:
-        if name != "failures" or part == 0 or _rows(BytesIO(files[name])):
-            with written_beside(_file(out, name, part)) as beside:
+        file = _file(out, name, part)
+        if name == "failures" and part and not _rows(BytesIO(files[name])):
+            file.unlink(missing_ok=True)  # of an attempt that was interrupted
+        else:
+            with written_beside(file) as beside:
                 beside.write_bytes(files[name])
 
 
@@ -132,16 +136,11 @@ def _part(spark: "SparkSession", sweep: Sweep, *, part: int) -> Files:
 def _job(spark: "SparkSession", sweep: Sweep, *, part: int, numbers: Sequence[int]) -> Files:
     """Run some runs of a part on one executor; they come back as Parquet, which is small."""
 
-    def run(batches: Iterable["pyarrow.RecordBatch"]) -> Iterator["pyarrow.RecordBatch"]:
-        import pyarrow
+    def run(_: Iterable[int]) -> Iterator[Files]:
+        yield as_files(run_part(sweep, part, numbers=numbers))
 
-        for _ in batches:
-            found = as_files(run_part(sweep, part, numbers=numbers))
-            yield pyarrow.RecordBatch.from_pylist([found])
-
-    columns = ", ".join(f"{name} binary" for name in FILES)
-    (row,) = spark.range(part, part + 1, numPartitions=1).mapInArrow(run, columns).collect()
-    return {name: bytes(row[name]) for name in FILES}
+    found: list[Files] = spark.sparkContext.range(0, 1, 1, 1).mapPartitions(run).collect()
+    return found[0]
 
 
 def _raise_if_lost(spark: "SparkSession", error: Exception) -> None:

@@ -35,7 +35,7 @@ class Sweep:
     @property
     def runs(self) -> int:
         """How many runs there are."""
-        return len(self.seeds) * len(self.combinations)
+        return (self.seeds.stop - self.seeds.start) * len(self.combinations)
 
     @property
     def part_size(self) -> int:

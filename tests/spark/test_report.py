@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 
 from kafkalearn import scenarios
 from kafkalearn.cli import app
+from kafkalearn.spark import report_windows
 from kafkalearn.spark.events import EventsError, events
-from kafkalearn.spark.report import gather, session_settings
+from kafkalearn.spark.report import _how_well, gather, session_settings
 from kafkalearn.spark.report_advice import advice
 from kafkalearn.spark.report_group import _owners
 from kafkalearn.spark.report_windows import _of_group, moments, windows_of
@@ -37,27 +38,53 @@ def member(node, joined, left=None, reason=None, number=1):
 
 def rebalance(started, cause, member_id=None, **changed):
     """A row of `rebalances` that took 100 ms."""
-    row = {"started_ms": started, "cause": cause, "member_id": member_id}
-    return row | {"ended_ms": started + 100, "kept": 0, "moved": 0, "unowned_ms": 0} | changed
+    row = {"started_ms": started, "cause": cause, "member_id": member_id, "node": None}
+    row |= {"joined_ms": started + 50, "ended_ms": started + 100, "reason": None}
+    return row | {"kept": 0, "moved": 0, "unowned": []} | changed
+
+
+def gaps(*each_ms):
+    """Partitions without an owner, in a row of `rebalances`."""
+    return [{"topic": "t", "partition": n, "ms": ms} for n, ms in enumerate(each_ms)]
 
 
 def advised(told=(), *, members=(), failed=()):
     """Give what happened and the setting of each piece of advice."""
     others = {"membership": list(members), "failed": list(failed)}
-    return [(each["seen"], each["setting"]) for each in advice(list(told), others=others)]
+    found = advice(list(told), others=others, end_ms=100_000)
+    return [(each["seen"], each["setting"]) for each in found]
 
 
 def test_a_silent_member_that_came_back_tells_how_long_it_was_away():
     """The setting grows by that; one that never came back asks for a shorter session."""
-    told = [rebalance(5000, "session_timeout", "c2-1", unowned_ms=700)]
+    told = [rebalance(5000, "session_timeout", "c2-1", unowned=gaps(300, 700))]
     gone = member("c2", 0, 5000, "session timeout")
     ((seen, setting),) = advised(told, members=[gone, member("c2", 9600, number=2)])
-    assert "joined again 4,600 ms later" in seen
-    assert "no owner for 700 ms" in seen
+    assert "c2. It joined again, 4,600 ms later. A partition had no owner for up to 700" in seen
     assert setting.startswith("session.timeout.ms larger by more than 4,600 ms")
     ((seen, setting),) = advised(told, members=[gone, member("c3", 9600)])
-    assert "never joined again" in seen
+    assert "No event tells that it joined again in the 95,000 ms after that." in seen
     assert setting == "session.timeout.ms smaller"
+
+
+def test_a_broker_alone_tells_that_a_client_is_back_under_a_new_id():
+    """Its ids begin with the client's name; what came again and again is one piece of advice."""
+    ids = [f"app-1-1c1eea1f-2659-74a7-cc96-6f46c6aa7d{n}" for n in (10, 11, 12, 13)]
+    times = [(0, 5000), (18_000, 60_000), (73_500, 90_000), (99_000, None)]
+    members = [
+        member(None, joined, left, "on heartbeat expiration") | {"member_id": each}
+        for each, (joined, left) in zip(ids, times, strict=True)
+    ]
+    told = [
+        rebalance(left + 1, "session_timeout", each)
+        for each, (_, left) in zip(ids[:3], times, strict=False)
+    ]
+    ((seen, setting),) = advised(told, members=members)
+    assert seen.startswith("3 times no heartbeat came in time and a consumer was removed: app-1. ")
+    assert "Each time it joined again, at most 13,500 ms later." in seen
+    assert setting.startswith("session.timeout.ms larger by more than 13,500 ms")
+    ((seen, _),) = advised(told, members=[*members[:3], members[3] | {"member_id": "other-1"}])
+    assert "2 times it joined again, at most 13,500 ms later." in seen
 
 
 def test_a_member_that_polled_late_needs_what_it_was_late_and_then_away():
@@ -66,8 +93,29 @@ def test_a_member_that_polled_late_needs_what_it_was_late_and_then_away():
     reason = "leaving: max.poll.interval.ms exceeded by 408 ms"
     members = [member("A", 0, 7400, reason), member("B", 4000), member("A", 11_992, number=2)]
     ((seen, setting),) = advised(told, members=members)
-    assert "joined again 4,592 ms later" in seen
-    assert setting.startswith("max.poll.interval.ms larger by more than 5,000 ms")
+    assert "joined again, 4,592 ms later. It was 408 ms late when it left." in seen
+    assert setting.startswith("max.poll.interval.ms larger by more than 5,000 ms, or")
+    members[0]["reason"] = "maximum poll interval (300000ms) exceeded by 408ms"
+    ((_, setting),) = advised(told, members=members)
+    assert "larger by more than 5,000 ms, that is more than 305,000 ms, or" in setting
+
+
+def test_a_late_member_counts_once_and_one_that_no_log_names_is_not_left_out():
+    """Its own row and its rebalance are one end; the same id may be gone and come back twice."""
+    reason = "removing member A-1 on LeaveGroup: consumer poll timeout has expired."
+    first = rebalance(5000, "poll_timeout", reason=reason)
+    members = [member("A", 0, 5050, reason), member("A", 9000, number=2)]
+    ((seen, _),) = advised([first], members=members)
+    assert seen.startswith("Once a consumer did not poll in time and left: A. It joined again")
+    ((seen, setting),) = advised([first])
+    assert "left: not known who. No event tells that it joined again" in seen
+    assert setting == "max.poll.interval.ms larger, or max.poll.records smaller"
+    told = [
+        rebalance(ms, "poll_timeout", "A-1", node="A", names=["A-1"], joined_ms=ms + 3000)
+        for ms in (5000, 20_000)
+    ]
+    ((seen, _),) = advised(told, members=[member("A", 0)])
+    assert "2 times a consumer did not poll in time and left: A. Each time it joined" in seen
 
 
 def test_joins_one_by_one_at_the_start_are_one_story():
@@ -84,22 +132,58 @@ def test_joins_one_by_one_at_the_start_are_one_story():
 
 def test_restarts_ask_for_static_members_and_given_back_partitions_for_cooperation():
     """With the longest absence; a static member was one already."""
-    told = [rebalance(1000, "member_left", "a-1", kept=4, moved=2, unowned_ms=90)]
+    told = [rebalance(1000, "member_left", "a-1", kept=4, moved=2, unowned=gaps(*range(85, 91)))]
     members = [member("a", 0, 1000, "a left"), member("a", 3500, number=2)]
     (static, cooperative) = advised(told, members=members)
     assert static[1] == "group.instance.id, with session.timeout.ms more than 2,500 ms"
-    assert "4 partitions came back to the consumer that had them, and 2 moved" in cooperative[0]
+    assert "at least 4 partitions came back" in cooperative[0]
+    assert "nobody did, for up to 90 ms" in cooperative[0]
     members[0]["instance_id"] = "a"
     assert len(advised(told, members=members)) == 1
+    told[0]["unowned"] = gaps(90, 90)  # those that moved: who kept theirs went on reading
+    assert advised(told, members=members) == []
+
+
+def test_a_rolling_restart_whose_new_members_come_first_asks_for_static_members():
+    """Not a shutdown of members that had just begun, nor one that left beside one that came."""
+    old = [member("a", 0, 90_000, "a left"), member("b", 0, 95_000, "b left")]
+    new = [member("a", 70_000, number=2), member("b", 90_500, number=2)]
+    told = [rebalance(row["joined_ms"], "member_rejoined", row["member_id"]) for row in new]
+    told += [rebalance(row["left_ms"], "member_left", row["member_id"]) for row in old]
+    ((seen, setting),) = advised(told, members=old + new)
+    assert "2 times a consumer left after another one had come to stay, at most 20,000 ms" in seen
+    assert "restart: a, b. Rebalances for these: 4." in seen
+    assert setting.startswith("group.instance.id, each stopped before its successor starts")
+    assert advised(told[:1] + told[2:3], members=[old[0], new[0]]) == []
+    short = [member(node, 70_000, 95_000, f"{node} left") for node in "abc"]
+    assert advised(members=short) == []
 
 
 def test_commits_that_failed_say_how_many_records_come_again():
     """As far as an earlier commit tells; another failure is another story."""
     one = {"outcome": "ILLEGAL_GENERATION", "offset": 30, "committed": 18}
-    ((seen, _),) = advised(failed=[one, one | {"committed": None}])
-    assert "(ILLEGAL_GENERATION): 2; 12 records were to be read again; how many" in seen
-    assert "of 1 of them came again is not known" in seen
+    one |= {"member_id": "a-1", "time_ms": 3000}
+    ((seen, setting),) = advised(failed=[one, one | {"committed": None}])
+    assert "2 times a commit was refused (ILLEGAL_GENERATION), since the group rebalanced." in seen
+    assert "12 records were to be read again. For 1 of them the events do not tell" in seen
+    assert setting.startswith("commit in on_partitions_revoked")
     assert advised(failed=[one | {"outcome": "NOT_COORDINATOR"}]) == []
+
+
+def test_who_is_out_of_the_group_is_not_told_to_commit_in_a_callback():
+    """Its commit is refused there as well: after a poll timeout, or as one that is not known."""
+    one = {"outcome": "ILLEGAL_GENERATION", "offset": None, "committed": None, "time_ms": 3000}
+    told = [rebalance(2000, "poll_timeout", "a-1")]
+    members = [member("a", 0, 2000, "poll timeout"), member("a", 8000, number=2)]
+    refused = one | {"member_id": "a-1"}
+    for failed, count in ((refused, 2), (one | {"outcome": "UNKNOWN_MEMBER_ID"}, 1)):
+        known = {"told": told, "members": members} if count == 2 else {}
+        found = advised(**known, failed=[failed | {"member_id": "a-1"}])
+        assert len(found) == count
+        assert found[-1][1] == "commit after fewer records"
+        assert found[-1][0].endswith("The events do not tell how many records that were.")
+    later = advised(told, members=members, failed=[refused | {"time_ms": 9000}])
+    assert later[-1][1].startswith("commit in on_partitions_revoked")
 
 
 def test_the_owners_of_a_generation_are_those_that_it_gave_partitions():
@@ -149,6 +233,31 @@ def test_a_window_leaves_out_what_concerns_other_groups_alone():
     assert len(kept) == len(frame) + shared_twice.sum() < len(both)
 
 
+def test_windows_hardly_overlap_and_each_rebalance_opens_at_its_own_event(monkeypatch):
+    """In the order of groups and events, whichever took longest; too many keep the longest."""
+    seqs = [900, 10, 30, 300, 450, 20]
+    monkeypatch.setattr(report_windows, "_seqs", lambda _, few: [row["seq"] for _, row in few])
+    monkeypatch.setattr(report_windows, "_cut", lambda _, windows: windows)
+    rows = [
+        {"rebalance": n, "started_ms": seq, "ended_ms": seq + n, "seq": seq}
+        for n, seq in enumerate(seqs, 1)
+    ]
+    groups = [{"run_id": "r", "group_id": name, "rebalances": rows[:5]} for name in ("b", "a")]
+    groups[1]["rebalances"] = rows[5:]
+    found = windows_of(None, groups)
+    places = [(each["group_id"], each["first"], each["size"]) for each in found]
+    assert places == [("b", 0, 300), ("b", 260, 300), ("b", 860, 300), ("a", 0, 300)]
+    assert [[seq for _, seq in each["of"]] for each in found] == [[10, 30], [300, 450], [900], [20]]
+    monkeypatch.setattr(report_windows, "MOST_WINDOWS", 2)
+    assert [each["of"][0][1] for each in windows_of(None, groups)] == [300, 20]
+
+
+def test_groups_with_faulty_members_come_before_those_that_only_rebalance_often():
+    """Whoever reads at night needs the worst first."""
+    joins, faults = [{"cause": "member_joined"}] * 9, [{"cause": "poll_timeout"}]
+    assert sorted([joins, faults, [], faults * 2], key=_how_well) == [faults * 2, faults, joins, []]
+
+
 @pytest.fixture
 def folder(tmp_path):
     """Hold the events of a run, as `logs` would, and one line that was not read."""
@@ -171,13 +280,17 @@ def test_a_moment_that_is_none_is_refused_before_spark_starts(folder, monkeypatc
     assert not list(folder.glob("*.html"))
 
 
-@pytest.mark.parametrize("name", ["nowhere", "nowhere/else", "empty", "file", "damaged"])
+@pytest.mark.parametrize("name", ["nowhere", "nowhere/else", "empty", "file", "damaged", "mixed"])
 def test_a_folder_without_events_is_refused_in_a_sentence(tmp_path, name):
     """Status 2, before Spark starts, and nothing is written."""
     (tmp_path / "empty").mkdir()
     (tmp_path / "damaged").mkdir()
     for file in ("file", "damaged/part-0.parquet"):
         (tmp_path / file).write_bytes(b"PAR1")
+    for number, column in enumerate(("seq", "seq", "colour")):
+        (tmp_path / "mixed").mkdir(exist_ok=True)
+        table = pyarrow.table({"run_id": ["a"], column: [number]})
+        pyarrow.parquet.write_table(table, tmp_path / "mixed" / f"{number}.parquet")
     result = CliRunner().invoke(app, ["report", str(tmp_path / name)], env={"COLUMNS": "500"})
     assert (result.exit_code, result.exception.__class__) == (2, SystemExit), result.output
     assert result.output.startswith("kafkalearn: ")

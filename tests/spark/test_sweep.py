@@ -2,8 +2,11 @@
 
 import json
 import os
+import time
 from io import BytesIO
+from subprocess import DEVNULL, Popen
 
+import psutil
 import pyarrow.parquet
 import pytest
 from typer.testing import CliRunner
@@ -11,9 +14,10 @@ from typer.testing import CliRunner
 from kafkalearn import scenarios
 from kafkalearn.cli import app
 from kafkalearn.spark.sweep import begin, count_rows
-from kafkalearn.spark.sweep_part import as_files, run_part, tables, together
+from kafkalearn.spark.sweep_part import FILES, as_files, run_part, tables, together
 from kafkalearn.spark.sweep_plan import Sweep, SweepError
 from kafkalearn.trace import Trace
+from tests.commands import KAFKALEARN
 
 VARY = {"assignor": ["range", "sticky"], "members": [2, 99, 3]}
 SWEEP = Sweep("group_changes", range(3, 7), VARY)
@@ -64,7 +68,9 @@ def test_a_folder_is_taken_if_it_is_empty_or_of_the_same_sweep(tmp_path):
     out = tmp_path / "new" / "out"
     assert begin(SWEEP, out) == [0, 1, 2, 3, 4]
     (out / "runs" / "part-00001.parquet").write_bytes(b"")
+    (out / "runs" / ".part-00002.parquet.77.part").write_bytes(b"half")
     assert begin(SWEEP, out) == [0, 2, 3, 4]
+    assert [each.name for each in (out / "runs").iterdir()] == ["part-00001.parquet"]
     with pytest.raises(SweepError, match="holds another sweep"):
         begin(Sweep("group_changes", range(3, 8), VARY), out)
     (tmp_path / "full").mkdir()
@@ -88,8 +94,10 @@ def test_a_folder_is_taken_if_it_is_empty_or_of_the_same_sweep(tmp_path):
         ("first_member --seeds -1:3", "--seeds -1:3 is not understood"),
         ("first_member --seeds 1:2:3", "--seeds 1:2:3 is not understood"),
         ("first_member --seeds 0:99999999", "at most 10,000,000 are allowed"),
+        ("first_member --seeds 0:999999999999999999", "at most 10,000,000 are allowed"),
+        (f"first_member --seeds 0:{'9' * 5000}", "at most 18 digits are allowed"),
         ("first_member --vary bogus=1,2", "bogus is no setting"),
-        ("first_member --vary partitions", "NAME=VALUE is allowed"),
+        ("first_member --vary partitions", "NAME=VALUE,VALUE… is allowed"),
         ("first_member --vary partitions=1,1", "has a value twice"),
         ("first_member --vary partitions=1 --vary partitions=2", "is given twice"),
         ("first_member --vary seed=1,2", "--seeds does that"),
@@ -137,6 +145,31 @@ def test_a_sweep_keeps_every_event_and_goes_on_where_it_ended(spark, tmp_path):
         == ["part-00002.parquet"] * 2
     )
     assert holding(tmp_path, wanted.run_id) == ["part-00002.parquet"]
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_sweep_whose_driver_is_killed_goes_on_and_has_the_same_rows(spark, tmp_path):
+    """What was finished is kept, nothing is there twice, and no process is left."""
+    sweep = Sweep("consumer_dies", range(32), {"session_timeout_ms": [6000, 9000, "x"]})
+    arguments = ["consumer_dies", "--seeds", "0:32", "--vary", "session_timeout_ms=6000,9000,x"]
+    to = ["--out", str(tmp_path / "out"), "--master", "local[1]"]
+    process = Popen([*KAFKALEARN, "sweep", *arguments, *to], stderr=DEVNULL)
+    patience = time.monotonic() + 400
+    while not any(tmp_path.glob("out/runs/*.parquet")) and time.monotonic() < patience:
+        time.sleep(0.02)
+    others = psutil.Process(process.pid).children(recursive=True)
+    process.kill()
+    process.wait()
+    assert psutil.wait_procs(others, timeout=60)[1] == []
+    left = begin(sweep, tmp_path / "out")
+    assert 0 < len(left) < len(sweep.parts)
+    assert swept(spark, sweep, tmp_path / "out") == left
+    assert not list(tmp_path.glob("out/*/.*"))
+    undisturbed = [run_part(sweep, part, numbers=sweep.runs_of(part)) for part in sweep.parts]
+    for name in FILES:
+        expected = pyarrow.concat_tables([part[name] for part in undisturbed])
+        assert pyarrow.parquet.read_table(tmp_path / "out" / name) == expected, name
 
 
 def holding(out, run_id):

@@ -1,7 +1,12 @@
-"""One class, graded by whole commands: undisturbed, killed in the middle, and on clusters."""
+"""One class, graded by whole commands: undisturbed, killed in the middle, and on clusters.
 
+A sweep and its tables are the same on each of these, too.
+"""
+
+import json
 import os
 import subprocess
+import sys
 import time
 from contextlib import contextmanager, suppress
 
@@ -9,6 +14,7 @@ import psutil
 import pytest
 
 from kafkalearn.spark.java import java_home
+from tests.spark.pipeline import told
 from tests.spark.whole_class import (
     GRADED,
     ROOT,
@@ -90,6 +96,32 @@ def test_neither_a_killed_driver_nor_a_killed_executor_costs_a_grade(
     assert written(out) == undisturbed
 
 
+@pytest.fixture(scope="module")
+def swept_here(spark, tmp_path_factory):
+    """What a sweep and its tables give on two cores of this machine."""
+    return told(spark, tmp_path_factory.mktemp("here"))
+
+
+def swept_on(master, out, **environment):
+    """What they give on another master, in a driver of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.spark.pipeline", master, str(out)],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_sparks_small_cluster_sweeps_alike(swept_here, tmp_path):
+    """In processes of their own, on this machine."""
+    spark = spark_home(tmp_path / "spark")
+    assert swept_on("local-cluster[2,1,1024]", tmp_path / "out", SPARK_HOME=spark) == swept_here
+
+
 @contextmanager
 def cluster(folder, *, hidden):
     """A master and two workers, for whom some folders are empty; give the master's address."""
@@ -136,15 +168,29 @@ def heard(log, words):
     raise AssertionError(f"{log} does not say {words!r}:\n{log.read_text()}")
 
 
-def test_a_cluster_that_sees_nothing_of_the_drivers_folder_grades_alike(
-    submitted, undisturbed, tmp_path
-):
-    """A real master and two real workers, of pip's PySpark, that have no kafkalearn either."""
+@pytest.fixture(scope="module")
+def address(submitted, tmp_path_factory):
+    """A real master and two real workers, of pip's PySpark, that see nothing of the driver's."""
     if subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode:
         pytest.skip("this user may not hide a folder from the workers")
-    (tmp_path / "cluster").mkdir()
     hidden = [submitted.parent, ROOT / "kafkalearn", ROOT / "exercises"]
-    with cluster(tmp_path / "cluster", hidden=hidden) as address:
-        said = grade(submitted, tmp_path / "out", "--master", address, SPARK_LOCAL_IP="127.0.0.1")
+    with cluster(tmp_path_factory.mktemp("cluster"), hidden=hidden) as address:
+        yield address
+
+
+def test_a_cluster_that_sees_nothing_of_the_drivers_folder_grades_alike(
+    address, submitted, undisturbed, tmp_path
+):
+    """It has no exercises and no kafkalearn either."""
+    said = grade(submitted, tmp_path / "out", "--master", address, SPARK_LOCAL_IP="127.0.0.1")
     assert "sandbox" in said
     assert written(tmp_path / "out") == undisturbed
+
+
+def test_a_cluster_that_sees_nothing_of_the_drivers_folder_sweeps_alike(
+    address, submitted, swept_here
+):
+    """The same rows in the same files, and the same tables of them."""
+    assert all(swept_here.values())
+    out = submitted.parent / "swept"
+    assert swept_on(address, out, SPARK_LOCAL_IP="127.0.0.1") == swept_here

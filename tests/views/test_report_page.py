@@ -118,11 +118,33 @@ def test_a_generation_tells_when_why_who_and_how_long():
     said = Words(page(data(groups=[group()]))).text
     for part in (
         *("+2.000 s", "2026-11-27 22:15:02.000", "no heartbeat came in time", "c2 (c2-1)"),
-        *("2,300 ms", "join 2,000 ms", "sync 300 ms", "1 partition, at most 2,300 ms"),
+        *("2,300 ms", "join 2,000 ms", "sync 300 ms", "up to 2,300 ms 1 partition 1 kept"),
         *("c1 leads", "c3-1", "c1: orders 0-2, 5", "It was silent. session.timeout.ms So."),
         *("UNKNOWN_MEMBER_ID 3 +0.010 s to +0.020 s", "1 kept, 2 moved", "orders-0 30 30"),
     ):
         assert part in said, part
+
+
+def test_it_begins_with_what_is_wrong_who_is_to_blame_and_what_to_change():
+    """Of one group in its first sentence; several have a row each above all, with its settings."""
+    told = [rebalance(), rebalance(node="c9"), rebalance(node=None, cause="other")]
+    told[1]["unowned"] = [{"topic": "orders", "partition": 1, "ms": 400}]
+    bad = group(rebalances=told, causes={"session_timeout": 2, "other": 1})
+    calm = group(group_id="calm", rebalances=[], causes={}, advice=[])
+    bad["groups"] = 2
+    said = Words(page(data(groups=[bad, calm]))).text
+    why = "2 × no heartbeat came in time (c2 and c9) and 1 × another reason"
+    gaps = "3 gaps of up to 2,300 ms"
+    assert f"billing {why} {gaps} session.timeout.ms calm none not known Group billing" in said
+    assert f"Partitions without an owner: {gaps}." in said
+    assert f"Group billing 3 rebalances in 9,000 ms of events: {why}. The longest, to gen" in said
+    assert "0 rebalances in 9,000 ms of events. What would have helped" in said
+    assert "At the end a partition" not in said
+    calm["ownership"] = [owned(0, "c1", 100), owned(1, "c2", 5, 90), owned(1, "c1", 100, 2000)]
+    end = "At the end a partition had no owner for 7,000 ms."
+    assert end in Words(page(data(groups=[bad, calm]))).text
+    found = Words(page(data(groups=[bad, calm], runs=["one", "two"])))
+    assert "Group billing logs a.log 3 rebalances" in found.text
 
 
 def test_what_is_not_known_is_said_to_be():
@@ -134,6 +156,8 @@ def test_what_is_not_known_is_said_to_be():
     assert "Not known: no event tells where the logs end." in said
     assert "Not known: no event tells how a commit ended." in said
     assert "Nothing in these numbers asks for another setting." in said
+    faulty = page(data(groups=[bare | {"causes": {"poll_timeout": 1}}]))
+    assert "These numbers do not tell which setting would have helped." in Words(faulty).text
     assert said.count("not known") >= 6
     assert "None" not in said
 
@@ -177,10 +201,14 @@ def test_a_window_is_a_page_of_the_stepper_in_a_frame():
     assert frame.rstrip().endswith("</html>")
     assert ("a", "href", "#window-0") in found.attributes
     assert ("iframe", "id", "window-0") in found.attributes
-    assert "group billing, " in found.text
+    assert "group billing, generation 7, " in found.text
     assert ": 40 events" in found.text
     assert '"step":7' in frame
     assert "around every rebalance" in found.text
+    assert ": 40 events, opens at event 8, where its first rebalance begins" in found.text
+    assert "from event" not in found.text
+    told["groups"][0]["rebalances"][0]["step"] = 21
+    assert "step through it (1) from event 22 of it" in Words(page(told)).text
     told["groups"][0]["rebalances"].append(rebalance())
     assert "around the rebalances that took longest" in Words(page(told)).text
 
@@ -194,6 +222,21 @@ def test_a_sweep_is_told_by_value_in_a_chart_and_in_numbers():
     assert "0 in every run." in found.text
     assert "The sweep was not finished: 1 run to go." in found.text
     assert "ConfigError" in found.text
+    assert "1 run failed" in found.text
+
+
+def test_a_sweep_begins_with_its_best_and_its_worst_values():
+    """By the median of a time, and the share of runs with duplicates; nothing of what is 0."""
+    told = sweep()
+    one, other = told["sweep"]["values"]
+    other["unowned_ms"] = one["unowned_ms"] | {"marks": [0, 0, 12_000, 0, 0, 13_000]}
+    one["duplicated"] = one["lost"]
+    other["duplicated"] = one["unowned_ms"]
+    said = Words(page(told)).text
+    assert "Rebalance time by assignor: median 2,000 ms with each value." in said
+    assert f"owner by assignor: median 2,000 ms with a, median 12.0 s with {EVIL}." in said
+    assert f"Duplicates by assignor: 0 % of runs with a, 80 % of runs with {EVIL}." in said
+    assert "Lost by" not in said
 
 
 def test_lines_that_were_not_read_are_counted():

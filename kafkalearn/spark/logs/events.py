@@ -107,7 +107,7 @@ def _detail() -> Column:
         "count": F.when(kind == "group_state", F.col("members").try_cast("bigint")),
         "partitions": F.when(given, by_topic(F.coalesce("names", F.array().cast("array<string>")))),
         "lost": F.when((kind == "revoked") & F.col("is_lost"), True),
-        "instance_id": F.when(members & (F.col("instance") != "null"), F.col("instance")),
+        "instance_id": F.when(members, F.col("instance")),
         "pending": F.when(F.col("flag") == "pending", True),
         "mode": F.when((kind == "commit") & F.col("mode").contains("auto"), "auto"),
     }

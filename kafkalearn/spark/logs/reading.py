@@ -114,20 +114,26 @@ def with_fields(rows: DataFrame) -> DataFrame:
     seconds = F.regexp_extract(F.expr("substring(line, at)"), f"^{RDKAFKA}", 1)
     own = F.when(seconds.try_cast("decimal(20,6)") > 0, seconds.try_cast("decimal(20,6)") * 1000)
     time = F.coalesce(own.cast("long"), time_of(F.col("head"), F.col("modified_ms")))
+    source = F.coalesce(F.when(F.col("is_kept"), writer), F.col("source"))
     return (
-        rows.withColumn("source", F.coalesce(F.when(F.col("is_kept"), writer), F.col("source")))
+        rows.withColumn("source", source)
         .select(
             "*",
-            *(
-                F.nullif(F.get("values", place), F.lit("")).alias(n)
-                for place, n in enumerate(FIELDS)
-            ),
+            *(_told(place, name).alias(name) for place, name in enumerate(FIELDS)),
             F.when(F.col("is_kept"), head).alias("head"),
             F.when(F.col("is_kept"), thread).alias("thread"),
             F.when(F.col("is_kept"), time).alias("time_ms"),
         )
         .drop("line", "at", "values", "head")
     )
+
+
+def _told(place: int, name: str) -> Column:
+    """Give a field, null if absent; a broker writes an instance as Scala's Option."""
+    value = F.get("values", place)
+    if name == "instance":
+        value = F.regexp_replace(value, r"^(?:Some\((.*)\)|None|null)$", "$1")
+    return F.nullif(value, F.lit(""))
 
 
 def _field(name: str) -> Column:

@@ -14,7 +14,7 @@ from kafkalearn.spark.tables.columns import (
 )
 
 GROUP = ("run_id", "group_id")
-_STATE = "to string, reason string, members array<string>"
+_STATE = "to string, reason string, members array<string>, count bigint"
 
 
 def numbered(events: DataFrame) -> DataFrame:
@@ -42,9 +42,8 @@ def _of_coordinators(events: DataFrame) -> DataFrame:
     states = of_runs(told.select(*GROUP, "seq", "time_ms", "generation", "detail"))
     to = F.col("detail.to")
     begins = (to == "PreparingRebalance").cast("int")
-    state = F.struct(
-        "seq", "time_ms", "generation", "detail.reason", F.array_size("detail.members").alias("n")
-    )
+    size = F.coalesce(F.array_size("detail.members"), "detail.count").alias("n")
+    state = F.struct("seq", "time_ms", "generation", "detail.reason", size)
 
     def first(name: str, *states_: str) -> Column:
         return F.min(F.when(to.isin(*states_), state)).alias(name)

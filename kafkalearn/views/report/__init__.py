@@ -1,4 +1,4 @@
-"""A report: plain data in, one page out that needs no network and no script but the Stepper's."""
+"""A report: plain data in, one page out that needs no network and no script but for stepping."""
 
 from kafkalearn.views.report.page import page
 

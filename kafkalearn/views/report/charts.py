@@ -122,13 +122,13 @@ def spread(rows: Sequence[tuple[str, Row]], *, most: int, is_time: bool) -> Draw
     runs do not exceed; a dot stands for a twentieth of the runs, a larger one for several.
     out: width, height, and what is drawn in it
     """
-    scale = (_SPREAD_WIDTH - _SPREAD_LEFT - 16) / max(1, most)
+    scale = (_SPREAD_WIDTH - _SPREAD_LEFT - 30) / max(1, most)
     parts, height = [], len(rows) * _SPREAD_LANE
 
     def x(number: float) -> float:
         return round(_SPREAD_LEFT + number * scale, 1)
 
-    for number in nice(max(1, most), 4):
+    for number in nice(max(1, most)):
         parts.append(tag("path", d=f"M{x(number)} 0V{height}", class_="kl-rule"))
         label = lasted(number) if is_time else f"{number:,}"
         parts.append(text(label, "kl-remark kl-middle", x=x(number), y=height + 15))

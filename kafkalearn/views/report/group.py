@@ -11,19 +11,20 @@ from kafkalearn.views.report.tables import folded, swatch, table
 from kafkalearn.views.wording import listed, plural, shown, tag
 
 Row = Mapping[str, Any]
-_LANES = 24
+_LANES, _NAMES, _LONG_MS = 24, 4, 1000
 _BROKEN_OFF = ("interrupted", "unfinished")
 
 
-def group_section(group: Row, place: int) -> str:
-    """Write the section of one group."""
+def group_section(group: Row, place: int, *, run: str) -> str:
+    """Write the section of one group. run: its name, if there are several."""
     parts = [
         tag("h2", "Group " + escape(shown(group["group_id"], 80))),
+        tag("p", escape(shown(run, 160)), class_="kl-quiet") if run else "",
         tag("p", escape(_summary(group)), class_="kl-lead"),
+        tag("h3", "What would have helped"),
+        _advice(group["advice"], group["causes"]),
         tag("h3", "Its generations: when, why, how long"),
         _rebalances(group),
-        tag("h3", "What would have helped"),
-        _advice(group["advice"]),
         tag("h3", "Who owned which partition"),
         _ownership(group),
         tag("h3", "How far it was behind"),
@@ -35,19 +36,46 @@ def group_section(group: Row, place: int) -> str:
 
 
 def _summary(group: Row) -> str:
-    """Tell a group in two sentences."""
-    rows = [row for row in group["rebalances"] if row["rebalance"]]
+    """Tell a group in a few sentences."""
     wide = words.lasted(group["last_ms"] - group["first_ms"])
-    why = listed(f"{count} × {words.cause(name)}" for name, count in group["causes"].items())
-    told = f"{plural(len(rows), 'rebalance')} in {wide} of events{f': {why}' if why else ''}."
-    times = [(_took(row), row["rebalance"]) for row in rows if _took(row) is not None]
+    told = f"{plural(sum(group['causes'].values()), 'rebalance')} in {wide} of events"
+    told += f": {why(group)}." if group["causes"] else "."
+    times = [(_took(row), row["generation"]) for row in group["rebalances"] if _took(row)]
     if times:
-        longest, number = max(times)
-        told += f" The longest, number {number}, took {words.lasted(longest)}."
-    gaps = [row["unowned_ms"] for row in rows if row["unowned_ms"] is not None]
-    if gaps:
-        told += f" Partitions had no owner for {words.lasted(sum(gaps))}, added up."
+        longest, number = max(times, key=lambda each: each[0])
+        told += f" The longest, to generation {words.told(number)}, took {words.lasted(longest)}."
+    if (gaps := unowned(group)) != words.NOT_KNOWN:
+        told += f" Partitions without an owner: {gaps}."
+    by_end = sorted(group["ownership"], key=lambda row: row["until_ms"] or group["last_ms"])
+    ends = {(row["topic"], row["partition"]): row["until_ms"] for row in by_end}
+    idle = max((group["last_ms"] - end for end in ends.values() if end is not None), default=0)
+    if idle >= _LONG_MS:
+        told += f" At the end a partition had no owner for {words.lasted(idle)}."
     return told
+
+
+def why(group: Row) -> str:
+    """Count what a group's rebalances were due to, with those who are to blame."""
+    blamed: dict[str, list[str]] = {}
+    for row in group["rebalances"]:
+        if row["rebalance"] and row["node"]:
+            blamed.setdefault(row["cause"] or words.NOT_KNOWN, []).append(shown(row["node"], 30))
+    told = []
+    for cause, count in group["causes"].items():
+        who = sorted(set(blamed.get(cause, ())))
+        more = [f"{len(who) - _NAMES} more"] if len(who) > _NAMES else []
+        by = f" ({listed(who[:_NAMES] + more)})" if who else ""
+        told.append(f"{count} × {words.cause(cause)}{by}")
+    return listed(told)
+
+
+def unowned(group: Row) -> str:
+    """Say how often partitions had no owner, and for how long at most."""
+    rows = group["rebalances"]
+    gaps = [gap["ms"] for row in rows for gap in row.get("unowned") or ()]
+    if not gaps:
+        return "no gap" if any(row.get("kept") is not None for row in rows) else words.NOT_KNOWN
+    return f"{plural(len(gaps), 'gap')} of up to {words.lasted(max(gaps))}"
 
 
 def _took(row: Row) -> Any:
@@ -72,6 +100,7 @@ def _rebalance(row: Row, group: Row) -> list[str]:
     if "window" in row:
         number = row["window"]
         when.append(tag("a", f"step through it ({number + 1})", href=f"#window-{number}"))
+        when.append(f"from event {row['step'] + 1:,} of it" if row.get("step") else "")
     reasons = [each for each in (row["reason"], *row["also"]) if each]
     said = escape("; ".join(dict.fromkeys(shown(short_ids(each), 240) for each in reasons)))
     who = escape(words.named(row["node"], row.get("member_id")))
@@ -103,18 +132,12 @@ def _times(row: Row) -> Iterable[str]:
 
 
 def _gaps(row: Row) -> Iterable[str]:
-    gaps = row.get("unowned") or []
-    if row.get("unowned_ms") is None and not gaps:
+    gaps = [gap["ms"] for gap in row.get("unowned") or ()]
+    if not gaps:
         return iter([words.NOT_KNOWN if row.get("kept") is None else "no gap"])
-    longest = max((gap["ms"] for gap in gaps), default=0)
     moved = f"{words.told(row['kept'])} kept, {words.told(row['moved'])} moved"
-    return iter(
-        [
-            tag("b", words.lasted(row["unowned_ms"])),
-            f"{plural(len(gaps), 'partition')}, at most {words.lasted(longest)}",
-            moved,
-        ]
-    )
+    longest = tag("b", f"up to {words.lasted(max(gaps))}")
+    return iter([longest, plural(len(gaps), "partition"), moved])
 
 
 def _members(row: Row, group: Row) -> Iterable[str]:
@@ -137,9 +160,12 @@ def _owners(row: Row, group: Row) -> Iterable[str]:
         yield escape(f"{shown(short_ids(node), 30)}: {words.partitions(owned) or 'nothing'}")
 
 
-def _advice(advice: Sequence[Row]) -> str:
+def _advice(advice: Sequence[Row], causes: Iterable[str]) -> str:
     if not advice:
-        return tag("p", "Nothing in these numbers asks for another setting.")
+        told = "Nothing in these numbers asks for another setting."
+        if set(causes) - {"member_joined"}:
+            told = "These numbers do not tell which setting would have helped."
+        return tag("p", told)
     rows = (
         [escape(row["seen"]), tag("b", escape(row["setting"])), escape(row["why"])]
         for row in advice

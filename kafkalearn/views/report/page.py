@@ -4,23 +4,38 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from kafkalearn.trace import Trace
 from kafkalearn.views.assets import joined
+from kafkalearn.views.panes import PANES, lacking
 from kafkalearn.views.report import words
-from kafkalearn.views.report.group import group_section
+from kafkalearn.views.report.group import group_section, unowned, why
 from kafkalearn.views.report.spread import sweep_section
 from kafkalearn.views.report.tables import table
-from kafkalearn.views.stepper import Stepper
-from kafkalearn.views.wording import plural, shown, tag
+from kafkalearn.views.stepper import DEFAULT_PANES, Stepper
+from kafkalearn.views.wording import listed, plural, shown, tag
 
 # The Stepper's windows are pages in frames: what this page may not do, they may not either.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+# Who opens a window, by its bar or a link, goes through it by the keys at once.
+_KEYS = """
+const enter = (frame) => frame?.contentDocument?.querySelector(".kl-stepper")?.focus();
+addEventListener("toggle", ({ target }) => {
+  const frame = target.open && target.querySelector("iframe");
+  if (!frame) return;
+  frame.addEventListener("load", () => enter(frame), { once: true });
+  enter(frame);
+}, true);
+addEventListener("hashchange", () => enter(document.getElementById(location.hash.slice(1))));
+"""
 
 
 def page(data: Mapping[str, Any]) -> str:
     """Write the whole report as one HTML text. data: what `spark.report.gather` gives."""
     name = shown(data["name"], 80)
     parts = [tag("h1", escape(f"Report on {name}")), _about(data)]
-    parts += [group_section(group, place) for place, group in enumerate(data["groups"])]
+    for place, group in enumerate(data["groups"]):
+        run = group["run_id"] if len(data["runs"]) > 1 else ""
+        parts.append(group_section(group, place, run=run))
     if data["windows"]:
         parts.append(_windows(data))
     if data["sweep"]:
@@ -28,34 +43,41 @@ def page(data: Mapping[str, Any]) -> str:
     if data["unparsed"] is not None:
         parts.append(_unparsed(data["unparsed"]))
     style, body = joined("look.css", "report/report.css"), "\n".join(parts)
+    script = tag("script", _KEYS) if data["windows"] else ""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(f'Report on {name}')}</title>\n<style>\n{style}\n</style></head>\n"
-        f'<body class="kl kl-report"><main>\n{body}\n</main></body></html>\n'
+        f'<body class="kl kl-report"><main>\n{body}\n</main>{script}</body></html>\n'
     )
 
 
 def _about(data: Mapping[str, Any]) -> str:
-    """Say what the report is about, and where in it each group is."""
+    """Say what the report is about, and of several groups what is wrong with each."""
     runs = "; ".join(shown(run, 160) for run in data["runs"]) if data["groups"] else ""
     parts = [tag("p", escape(runs), class_="kl-quiet")] if runs else []
-    links = [
-        tag("a", escape(shown(group["group_id"], 60)), href=f"#group-{place}")
-        + escape(f": {plural(group['total'], 'generation')}")
-        for place, group in enumerate(data["groups"])
-    ]
-    if len(links) > 1:
-        items = "".join(tag("li", link) for link in links)
-        parts.append(tag("nav", tag("ul", items), aria_label="Groups"))
+    rows = [_group(group, place) for place, group in enumerate(data["groups"])]
+    if len(rows) > 1:
+        names = ("group", "rebalances: why, and who", "no owner", "what would have helped")
+        parts.append(table(names, rows))
     more = data["groups"][0]["groups"] - len(data["groups"]) if data["groups"] else 0
     if more:
-        note = f"{plural(more, 'group')} that rebalanced less often are not told."
+        note = f"{plural(more, 'group')} that had less trouble are not told."
         parts.append(tag("p", note, class_="kl-note"))
     if not data["groups"] and not data["sweep"]:
         parts.append(tag("p", "No event tells of a consumer group.", class_="kl-note"))
     return "".join(parts)
+
+
+def _group(group: Mapping[str, Any], place: int) -> list[str]:
+    settings = dict.fromkeys(row["setting"] for row in group["advice"])
+    return [
+        tag("a", escape(shown(group["group_id"], 60)), href=f"#group-{place}"),
+        escape(why(group) or "none"),
+        unowned(group),
+        escape("; ".join(settings)),
+    ]
 
 
 def _windows(data: Mapping[str, Any]) -> str:
@@ -65,15 +87,18 @@ def _windows(data: Mapping[str, Any]) -> str:
     which = "every rebalance"
     if not all("window" in row for row in told):
         which = "the rebalances that took longest"
-    count, size = plural(len(data["windows"]), "window"), data["windows"][0]["size"]
+    count = plural(len(data["windows"]), "window")
+    size = max(window["size"] for window in data["windows"])
     about = f"{count} of at most {size} events, around {which}. Open one to go through it step by "
     about += f"step. For another moment: {tag('code', 'kafkalearn report DIR --at TIME')}."
     parts.append(tag("p", about))
-    parts += [_window(window, place) for place, window in enumerate(data["windows"])]
+    for place, window in enumerate(data["windows"]):
+        of = [words.told(row["generation"]) for row in told if row.get("window") == place]
+        parts.append(_window(window, place, about=f", generation {listed(of)}" if of else ""))
     return tag("section", "".join(parts), id="windows")
 
 
-def _window(window: Mapping[str, Any], place: int) -> str:
+def _window(window: Mapping[str, Any], place: int, *, about: str) -> str:
     trace, events = window["trace"], window["events"]
     stretch = trace[events.start : events.stop]
     first, last = stretch[0], stretch[len(stretch) - 1]
@@ -83,8 +108,10 @@ def _window(window: Mapping[str, Any], place: int) -> str:
     moment = f" at {shown(window['at'], 30)}" if window["at"] else ""
     title = f"Open window {place + 1}{moment} in the Stepper"
     group = shown(window["group_id"], 40)
-    about = f"group {group}, {when}: {plural(len(stretch), 'event')}"
-    stepper = Stepper(trace, events=events)
+    about = f"group {group}{about}, {when}: {plural(len(stretch), 'event')}"
+    if window["step"] and not window["at"]:
+        about += f", opens at event {window['step'] + 1:,}, where its first rebalance begins"
+    stepper = Stepper(trace, panes=_panes(trace), events=events)
     stepper.go_to(window["step"])
     told = stepper._saved()
     # Within single quotes the page's own double quotes can stay, and it is half as long.
@@ -95,6 +122,11 @@ def _window(window: Mapping[str, Any], place: int) -> str:
     )
     heading = tag("summary", tag("b", escape(title)) + tag("span", escape(about)))
     return tag("details", heading + frame, class_="kl-window")
+
+
+def _panes(trace: Trace) -> list[str]:
+    """Leave out what the events cannot tell: a log knows no requests that came to a broker."""
+    return [name for name in DEFAULT_PANES if name not in PANES or not lacking(name, trace)]
 
 
 def _unparsed(reasons: Sequence[Mapping[str, Any]]) -> str:

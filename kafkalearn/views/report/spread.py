@@ -29,18 +29,51 @@ def sweep_section(sweep: Row) -> str:
     missing = (sweep["wanted"] or 0) - sweep["runs"] - sweep["failed"]
     if missing > 0:
         about += f" The sweep was not finished: {plural(missing, 'run')} to go."
+    if sweep["failed"]:
+        about += f" {plural(sweep['failed'], 'run')} failed, see below."
     legend = (
         "Each number is that of one run. Box: the middle half of the runs, with their median. "
         "Line: from the least to the 95th of 100. Dots: a twentieth of the runs each, larger where "
         "several are equal."
     )
     parts = [tag("h2", "How the runs differ"), tag("p", escape(about), class_="kl-lead")]
+    parts.append(_findings(sweep, varied))
     parts.append(tag("p", legend, class_="kl-quiet"))
     parts += [_metric(name, sweep, varied) for name in _METRICS]
     if len(varied) > 1:
         parts += [tag("h3", "All settings together"), _together(sweep, varied)]
     parts += [tag("h3", "Runs that failed"), _failures(sweep)]
     return tag("section", "".join(parts), id="sweep")
+
+
+def _findings(sweep: Row, varied: Sequence[str]) -> str:
+    """Say of each setting which of its values are the best and the worst, and how far apart."""
+    found = []
+    for setting, rows in _by_setting(sweep["values"], varied):
+        for name, (title, _) in _METRICS.items():
+            known = [row for row in rows if row[name]["known"]]
+            typical = [(_typical(row[name], name), shown(row["value"], 30)) for row in known]
+            if setting and any(number for number, _ in typical):
+                found.append(f"{title} by {setting}: {_apart(sorted(typical), name)}.")
+    told = [row[name]["marks"] for row in sweep["values"] for name in _METRICS]
+    if found and sweep["runs"] > len(sweep["values"]) and all(m[0] == m[-1] for m in told if m):
+        found.append("All runs of a value are alike: their seeds make no difference.")
+    return tag("ul", "".join(tag("li", escape(each)) for each in found)) if found else ""
+
+
+def _typical(told: Row, name: str) -> float:
+    """Give the median of a time, and of a number the share of runs in which it is not 0."""
+    number: float = told["marks"][2] if name.endswith("_ms") else told["above"] / told["known"]
+    return number
+
+
+def _apart(typical: Sequence[tuple[float, str]], name: str) -> str:
+    (low, best), *_, (high, worst) = [*typical, typical[-1]]
+    if name.endswith("_ms"):
+        least, most = (f"median {words.lasted(round(each))}" for each in (low, high))
+    else:
+        least, most = (f"{100 * each:.0f} % of runs" for each in (low, high))
+    return f"{least} with {best}, {most} with {worst}" if low < high else f"{most} with each value"
 
 
 def _metric(name: str, sweep: Row, varied: Sequence[str]) -> str:
