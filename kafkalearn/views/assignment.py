@@ -74,7 +74,7 @@ class Step(Protocol):
         """What goes from whom to whom."""
 
     def apply(self, assignment: Owned) -> None:
-        """Do it."""
+        """Make its changes in `assignment`."""
 
 
 def frames(

@@ -11,10 +11,11 @@ Sender.completeBatch; GroupCoordinator.prepareRebalance, onCompleteJoin (1.0.2, 
 from html import escape
 
 from kafkalearn.trace import Event, describe
+from kafkalearn.trace.kind import SYNC_STATES
 from kafkalearn.trace.text import one_line
 from kafkalearn.views.decision.commit_checks import rules_of
 from kafkalearn.views.decision.commit_consequence import consequence
-from kafkalearn.views.fold import SYNC_STATES, failure, partitions, text, texts
+from kafkalearn.views.fold import partitions, text, texts
 from kafkalearn.views.language import Say
 
 _STATE_ONLY = ("from", "to", "reason")  # of a group; its members have a pane of their own
@@ -124,10 +125,13 @@ _HAPPENED: dict[tuple[str, str | None], Clause] = {
         "请求更早 offset 的消费者会得到 OFFSET_OUT_OF_RANGE",
     ),
     ("fault", "crash"): (
-        "No goodbye is sent: a member's coordinator misses it only when its session ends",
+        "No goodbye is sent: a member's coordinator notices only when its session ends",
         "没有告别：若它是成员，GroupCoordinator 要到会话超时才会发现",
     ),
-    ("fault", "freeze"): ("Its heartbeats stop, too", "它的心跳也停止了"),
+    ("fault", "freeze"): (
+        "Until then it sends and answers nothing; if it is a member, no heartbeats either",
+        "在此期间它不发送也不应答；若它是成员，也没有心跳",
+    ),
 }
 
 
@@ -147,7 +151,7 @@ def caption_html(event: Event, lang: str = "en") -> str:
 def parts(event: Event, lang: str = "en") -> list[tuple[str, bool]]:
     """Give the pieces of the sentence, and whether each is to be stressed."""
     sentence = describe(_in_short(event), lang, pair=False)
-    node, error = one_line(event.node), failure(event)
+    node, error = one_line(event.node), event.failure
     pieces = [(node, True)]
     rest = sentence.removeprefix(node)
     if error is not None and one_line(error) in rest:
@@ -163,11 +167,11 @@ def _in_short(event: Event) -> Event:
     if event.kind == "group_state":
         known = event.detail or {}
         return event._replace(detail={key: known[key] for key in _STATE_ONLY if key in known})
-    return event._replace(error=failure(event))
+    return event._replace(error=event.failure)
 
 
 def _follows(event: Event, lang: str) -> str:
-    is_answer, error = event.kind in ("respond", "response"), failure(event)
+    is_answer, error = event.kind in ("respond", "response"), event.failure
     client = (event.peer or "?") if event.kind == "respond" else event.node
     if is_answer and event.api == "OffsetCommit" and error:
         rules, is_from_assign = rules_of(event.run_id), (event.generation or 0) < 0

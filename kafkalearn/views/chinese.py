@@ -1,4 +1,4 @@
-"""The Chinese of what the views say, by the English; terms stay as the documents print them."""
+"""One flat table: the Chinese of what the views say, by the English; terms stay the documents'."""
 
 from kafkalearn.trace.wording import CHINESE as TOLD
 
@@ -17,6 +17,7 @@ CHINESE: dict[str, str] = {
     "one step back": "后退一步",
     "one step on": "前进一步",
     "to the end": "到结尾",
+    "or a click into the picture: from then on keys are its own": "或点击图中：此后按键由它处理",
     "one step": "一步",
     "to the beginning, to the end": "回到开头，到结尾",
     "play or pause": "播放或暂停",

@@ -16,12 +16,7 @@ Bundle = tuple[dict[str, Any], dict[str, Any]]
 
 
 def bundle(
-    view: object,
-    live: Any,
-    *,
-    picture: Callable[[], str],
-    said: str,
-    page: Callable[[], str],
+    view: object, live: Any, *, picture: Callable[[], str], said: str, page: Callable[[], str]
 ) -> Bundle:
     """Give what a notebook stores: text for comparing, and a picture for places that run nothing.
 

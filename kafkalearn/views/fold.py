@@ -15,7 +15,6 @@ F = TypeVar("F")
 F_co = TypeVar("F_co", covariant=True)
 Needs = Mapping[str, tuple[str, ...]]
 """Kind of event -> the columns without which an event of it tells nothing and is passed over."""
-SYNC_STATES = ("AwaitingSync", "CompletingRebalance")  # one state of a group, and its newer name
 _OF_MEMBERS = ("group_state", "group_loaded", "member_joined", "assigned", "revoked")
 
 
@@ -75,11 +74,6 @@ def default_group(trace: Trace) -> str | None:
             if event.group_id is not None:
                 return event.group_id
     return None
-
-
-def failure(event: Event) -> str | None:
-    """Give the name of an event's error; NONE is none."""
-    return None if event.error in ("NONE", "") else event.error
 
 
 def partitions(event: Event) -> list[TopicPartition]:

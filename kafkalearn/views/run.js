@@ -25,6 +25,8 @@ class Pane {
   }
 }
 
+const SMALLEST = 0.65; // in which a diagram can still be read
+
 /* The diagram of messages: a frame around the present row, a veil over what comes later. */
 class Messages {
   constructor(element, geometry) {
@@ -34,7 +36,7 @@ class Messages {
     this.frame = element.querySelector(".kl-frame");
     this.lanes = element.querySelector(".kl-lanes");
     // JupyterLab lays a widget out only after it was made: then the row has to be found again.
-    new ResizeObserver(() => this.keepInSight()).observe(this.scroll);
+    new ResizeObserver(() => this.fit()).observe(this.scroll);
     this.scroll.addEventListener("scroll", () => {
       this.lanes.style.transform = `translateX(${-this.scroll.scrollLeft}px)`;
     });
@@ -49,8 +51,17 @@ class Messages {
     this.keepInSight();
   }
 
+  /* Make it as small as the pane needs to show all lanes. */
+  fit() {
+    const wide = this.lanes.firstElementChild.getAttribute("width");
+    const fitting = Math.floor((1000 * this.scroll.clientWidth) / wide) / 1000;
+    this.zoom = Math.max(SMALLEST, Math.min(1, fitting));
+    for (const each of [this.lanes, this.scroll]) each.firstElementChild.style.zoom = this.zoom;
+    this.keepInSight();
+  }
+
   keepInSight() {
-    this.scroll.scrollTop = this.y - this.scroll.clientHeight * 0.5;
+    this.scroll.scrollTop = this.y * (this.zoom ?? 1) - this.scroll.clientHeight * 0.5;
   }
 }
 

@@ -31,9 +31,11 @@ class Showing:
 
     @property
     def nodes(self) -> list[str]:
-        """Those that act in the first trace and that a fault can meet, by name."""
+        """Those that act in the first trace and that a fault can meet: consumers come first."""
         nobody = ("admin", "network")  # who asks for topics, and where faults meet messages
-        return sorted({event.node for event in self.traces[0]}.difference(nobody))
+        acting = {event.node for event in self.traces[0]}.difference(nobody)
+        polling = {event.node for event in self.traces[0] if event.kind in ("poll", "client_state")}
+        return sorted(acting, key=lambda node: (node not in polling, node))
 
     def events(self, step: int) -> list[tuple[int, int]]:
         """Give (run, place in its trace) for each run that has begun."""

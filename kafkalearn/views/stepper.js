@@ -76,7 +76,8 @@ class Stepper {
     const run = this.story.runs[place];
     const [, ...words] = this.count.dataset.count.match(/^(.*?)\{\}(.*)\{\}(.*)$/);
     const counted = `${words[0]}${at + 1}${words[1]}${this.course.last + 1}${words[2]}`;
-    this.count.textContent = `${counted} · ${moment(run.times[k])}`;
+    const called = this.drawn === undefined ? "" : ` · go_to(${at})`; // where there is a kernel
+    this.count.textContent = `${counted} · ${moment(run.times[k])}${called}`;
     this.scrub.value = at;
     for (const button of this.root.querySelectorAll("[data-jump]")) {
       const last = this.course.jump(at, button.dataset.jump, 1) === at;

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, TypedDict
 
 from kafkalearn.trace import Event, Trace
-from kafkalearn.views.fold import Needs, failure, fold, number, partitions, text
+from kafkalearn.views.fold import Needs, fold, number, partitions, text
 from kafkalearn.views.language import Say
 from kafkalearn.views.wording import aligned, shown
 
@@ -172,7 +172,7 @@ class _Subscriptions:
         self._know(event.node, _place(event), position=after)
 
     def on_commit(self, event: Event) -> None:
-        if failure(event) is None:
+        if event.failure is None:
             self._groups[event.node] = event.group_id
             self._commit(event.group_id, _place(event), event.offset)
 

@@ -55,6 +55,8 @@ def test_everything_works_by_mouse(lab, pictures):
     says(explorer, "The first assignment of 8 partitions to 3 members")
     picture(explorer, pictures / "first-light.png")
 
+    output = lab.page.locator(".jp-OutputArea-output").first
+    assert output.evaluate("output => output.scrollHeight <= output.clientHeight")
     explorer.get_by_role("button", name="+ member").click()
     says(explorer, "c3 joined: ")
     picture(explorer, pictures / "joined-light.png")

@@ -26,11 +26,14 @@ def widgets_of(name):
 
 @pytest.mark.parametrize("name", CHOSEN)
 def test_a_lesson_runs_from_top_to_bottom(lab, pictures, name):
-    """No cell fails, every widget or drawing appears, and the console reports no error."""
+    """What answers a prediction unfolds; no cell fails, every drawing appears, no console error."""
     shutil.copytree(NOTEBOOKS / "images", lab.folder / "images", dirs_exist_ok=True)
     cells = json.loads((NOTEBOOKS / name).read_text(encoding="utf-8"))["cells"]
     lab.open_file(name, NOTEBOOKS / name)
+    folded = lab.page.locator(".jp-Notebook .jp-OutputPlaceholder")
+    folded.first.wait_for()
     lab.run_all()
+    folded.first.wait_for(state="detached")
     code = sum(bool(cell["source"]) for cell in cells if cell["cell_type"] == "code")
     assert lab.page.locator(".jp-Notebook .jp-CodeCell").count() == code
     assert lab.page.locator('[data-mime-type="application/vnd.jupyter.error"]').count() == 0

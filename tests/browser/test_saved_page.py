@@ -89,6 +89,21 @@ def test_it_opens_at_the_beginning_and_steps(opened, joined):
     assert page.step == 0
 
 
+def test_all_fits_the_usual_window(opened):
+    """As wide as JupyterLab leaves, all lanes are in the pane, and two histories in the window."""
+    runs = what_if("second_member_joins", at_ms=3500, crash="c1")
+    page = opened(Stepper(*runs, panes=("messages", "group")))
+    for width in (969, 390):
+        page.window.set_viewport_size({"width": width, "height": 900})
+        page.window.wait_for_timeout(200)
+        pane = page.stepper.locator(".kl-scroll").first.bounding_box()
+        names = [each.bounding_box() for each in page.stepper.locator(".kl-heads .kl-name").all()]
+        assert max(name["x"] + name["width"] for name in names) <= pane["x"] + pane["width"]
+        if width == 969:
+            bottom = page.stepper.locator("[data-run]").last.bounding_box()
+            assert bottom["y"] + bottom["height"] <= 900
+
+
 def test_it_scrubs(opened, joined):
     """The slider shows any step at once, and the panes follow."""
     page = opened(Stepper(joined))

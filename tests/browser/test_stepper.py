@@ -46,14 +46,19 @@ def test_a_learner_steps_and_changes_what_happens(lab, pictures):
     """Keys step and JupyterLab does not take them; a crash shows two histories; back shows one."""
     stepper = opened(lab, "stepper.ipynb", STEPPER)
     lab.use_theme(LIGHT)
-    stepper.focus()
+    stepper.locator(".kl-keys summary").click()
+    popup = stepper.locator(".kl-keys dl").bounding_box()
+    explained = stepper.locator(".kl-keys dd").first.bounding_box()
+    assert explained["x"] + explained["width"] <= popup["x"] + popup["width"]
+    stepper.locator(".kl-keys summary").click()
+    stepper.locator(".kl-caption").click()  # from here on keys are the picture's
     for key in ("ArrowRight", "r", "r"):
         lab.page.keyboard.press(key)
     shows(stepper, "PreparingRebalance")
     lab.page.keyboard.press("x")  # JupyterLab would cut the cell
     assert lab.page.locator(".jp-CodeCell").count() == 1
 
-    stepper.get_by_label("which node").select_option("c1")
+    assert stepper.get_by_label("which node").input_value() == "c1"
     stepper.get_by_role("button", name="crash it").click()
     shows(stepper, "meets a fault: crash", run=1)
     assert stepper.locator("[data-run]").count() == 2
@@ -90,6 +95,8 @@ def test_explorers_tell_the_story_anew(lab, pictures):
     lab.page.locator(".widget-dropdown select").nth(0).select_option("before")
     outcome.nth(0).filter(has_text="processed twice or more0").wait_for()
     assert "lost: committed and never processed\n1" in outcome.nth(0).inner_text()
+    box = lab.page.locator(".widget-vbox").first
+    assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
     lab.page.locator(".jp-OutputArea").nth(0).screenshot(path=pictures / "commits-dark.png")
 
     change = lab.page.locator(".widget-dropdown select").nth(1)

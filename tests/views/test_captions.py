@@ -122,3 +122,10 @@ def test_texts_may_be_empty():
         told = event(kind, "", **columns, detail=dict.fromkeys(carries.detail, ""))
         for lang in ("en", "zh"):
             assert re.sub("</?b>", "", caption_html(told, lang)) == caption(told, lang)
+
+
+def test_a_frozen_broker_sends_no_heartbeats():
+    """What is said of a freeze holds for a broker too: heartbeats are a member's."""
+    trace = Trace("frozen")
+    trace.record("fault", 1, "broker-0", detail={"fault": "freeze", "for_ms": 3000})
+    assert "if it is a member" in caption(trace[0])

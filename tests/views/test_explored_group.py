@@ -70,6 +70,16 @@ def test_who_left_and_comes_back_is_new():
     assert {cell["state"] for cell in rows["c0"]["partitions"]} == {"moved"}
 
 
+def test_members_stand_in_the_order_of_the_reasons():
+    """Who comes back stands where assignors come to it, in the table and in each picture."""
+    group = group_of(RangeAssignor(), members={**MEMBERS, "c2": ["t0", "t1"]})
+    group.remove_member("c1")
+    group.add_member()
+    assert list(group.members) == ["c0", "c1", "c2"]
+    frame = group.histories["range"].frame(0)
+    assert [row["name"] for row in frame["members"]] == ["c0", "c1", "c2"]
+
+
 def test_a_topic_that_is_created_again_is_new():
     """It has the first free name, nobody claims a partition of it, and all of it counts as new."""
     asked = Asked()

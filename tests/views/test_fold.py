@@ -5,7 +5,6 @@ from typing import ClassVar
 from kafkalearn.trace import Trace
 from kafkalearn.views.fold import (
     default_group,
-    failure,
     fold,
     mapping,
     missing,
@@ -95,7 +94,7 @@ def test_none_is_no_failure():
     trace = Trace("errors")
     for error in (None, "NONE", "UNKNOWN_MEMBER_ID"):
         trace.record("respond", 1, "b0", error=error)
-    assert [failure(event) for event in trace] == [None, None, "UNKNOWN_MEMBER_ID"]
+    assert [event.failure for event in trace] == [None, None, "UNKNOWN_MEMBER_ID"]
 
 
 def test_a_detail_may_hold_anything():

@@ -272,6 +272,18 @@ def test_at_most_ten_lanes():
     assert "6 others → b" in as_text(drawn, Say())
 
 
+def test_consumers_have_lanes_before_many_brokers():
+    """Of twelve brokers and three clients, it is brokers and who prepares things that share."""
+    trace = Trace("cluster")
+    for number in range(12):
+        for node in ("admin", "c1", "c2", "p1"):
+            peer = f"broker-{number}"
+            trace.record("send", 1, node, api="Metadata", peer=peer, correlation_id=number)
+    lanes = diagram(trace)["lanes"]
+    assert {"c1", "c2", "p1"} < set(lanes)
+    assert len([name for name in lanes if name.startswith("broker")]) >= 3
+
+
 def test_fields_of_a_message(joins):
     """Both ends of a message have the same fields: columns first, nested ones by their path."""
     told = fields(joins)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypedDict
 
 from kafkalearn.profile import PROFILES, KafkaProfile
+from kafkalearn.trace.kind import SYNC_STATES
 from kafkalearn.trace.text import short_ids
-from kafkalearn.views.fold import SYNC_STATES
 from kafkalearn.views.language import Saying
 from kafkalearn.views.wording import shown
 

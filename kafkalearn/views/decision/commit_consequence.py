@@ -10,10 +10,7 @@ from kafkalearn.views.decision.commit_checks import TOO_LARGE, UNKNOWN
 from kafkalearn.views.language import Saying
 from kafkalearn.views.wording import shown
 
-_DONE = (
-    ("commit_sync returns",),
-    ("commit_async's callback is called at a later poll",),
-)
+_DONE = (("commit_sync returns",), ("commit_async's callback is called at a later poll",))
 _LATER = (
     ("commit_sync tries again",),
     ("commit_async does not: its callback gets {}", "RetriableCommitFailedError"),
@@ -21,10 +18,7 @@ _LATER = (
 )
 _LOOKS_ANEW = ("COORDINATOR_NOT_AVAILABLE", "NOT_COORDINATOR", "REQUEST_TIMED_OUT")
 _OUT_OF_THE_GROUP = ("UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "REBALANCE_IN_PROGRESS")
-_RAISED = {
-    TOO_LARGE: "OffsetMetadataTooLargeError",
-    UNKNOWN: "KafkaError",
-}
+_RAISED = {TOO_LARGE: "OffsetMetadataTooLargeError", UNKNOWN: "KafkaError"}
 
 
 def consequence(

@@ -9,14 +9,7 @@ from typing import Any, TypedDict
 
 from kafkalearn.profile import KafkaProfile
 from kafkalearn.trace import Event, Trace
-from kafkalearn.views.decision.commit_checks import (
-    UNKNOWN,
-    Case,
-    Check,
-    Group,
-    checked,
-    rules_of,
-)
+from kafkalearn.views.decision.commit_checks import UNKNOWN, Case, Check, Group, checked, rules_of
 from kafkalearn.views.decision.commit_consequence import consequence
 from kafkalearn.views.fold import Needs, fold, mapping, text, texts
 from kafkalearn.views.language import Saying

@@ -16,6 +16,7 @@ from kafkalearn.views.panes import Look
 from kafkalearn.views.wording import shown, tag
 
 _KEYS = (
+    ("Tab", "or a click into the picture: from then on keys are its own"),
     ("← →", "one step"),
     ("Home End", "to the beginning, to the end"),
     ("space", "play or pause"),
@@ -65,21 +66,15 @@ def page(
         name = heading.runs[run] if heading.runs else ""
         body.append(_run(run, told, name=name, look=look))
     body.append(tag("div", "", class_="kl-aloud", aria_live="polite"))
-    about = {"role": "group", "aria_label": say("Stepper"), "tabindex": 0}
-    return tag(
-        "section",
-        "".join(body),
-        class_=f"kl kl-stepper{' kl-two' if count > 1 else ''}",
-        lang=say.lang,
-        **about,
-    )
+    about = {"role": "group", "aria_label": say("Stepper"), "tabindex": 0, "lang": say.lang}
+    kind = f"kl kl-stepper{' kl-two' if count > 1 else ''}"
+    return tag("section", "".join(body), class_=kind, **about)
 
 
 def _controls(told: Mapping[str, Any], say: Say) -> str:
     def icon(do: str, label: str, key: str) -> str:
-        return button(
-            icon_of(do), data_do=do, data_key=key, aria_label=say(label), title=say(label)
-        )
+        named = {"aria_label": say(label), "title": say(label)}
+        return button(icon_of(do), data_do=do, data_key=key, **named)
 
     play = tag("span", icon_of("play") + tag("span", say("Play")), class_="kl-when-paused")
     play += tag("span", icon_of("freeze") + tag("span", say("Pause")), class_="kl-when-playing")
@@ -120,45 +115,22 @@ def _choices(told: Mapping[str, Any], look: Look) -> str:
         button(escape(shown(name, 16)), data_node=name, aria_pressed="true") for name in names
     )
     opened = "".join(
-        button(
-            say(name),
-            data_pane=name,
-            aria_pressed=str(_begins_open(name, told)).lower(),
-        )
+        button(say(name), data_pane=name, aria_pressed=str(_begins_open(name, told)).lower())
         for name in panes
     )
     keys = "".join(tag("dt", key) + tag("dd", say(what)) for key, what in (*_KEYS, *_STRIP))
     help_ = tag("details", tag("summary", say("keys")) + tag("dl", keys), class_="kl-keys")
-    routine = button(
-        say("routine"),
-        data_routine=True,
-        aria_pressed="false",
-        title=say("stop at heartbeats, empty polls and fetches too"),
-    )
-    return tag(
-        "div",
-        tag("span", say("step through"), class_="kl-label2")
-        + nodes
-        + routine
-        + tag("span", say("show"), class_="kl-label2")
-        + opened
-        + help_,
-        class_="kl-choices",
-    )
+    title = say("stop at heartbeats, empty polls and fetches too")
+    routine = button(say("routine"), data_routine=True, aria_pressed="false", title=title)
+    step = tag("span", say("step through"), class_="kl-label2")
+    show = tag("span", say("show"), class_="kl-label2")
+    return tag("div", step + nodes + routine + show + opened + help_, class_="kl-choices")
 
 
 def _range(told: Mapping[str, Any], say: Say) -> str:
     last = max(0, len(told["steps"]) - 1)
-    return tag(
-        "input",
-        type="range",
-        min=0,
-        max=last,
-        value=0,
-        data_scrub=True,
-        aria_label=say("time line"),
-        class_="kl-scrub",
-    )
+    about = {"type": "range", "min": 0, "max": last, "value": 0, "aria_label": say("time line")}
+    return tag("input", data_scrub=True, class_="kl-scrub", **about)
 
 
 def _run(place: int, told: Mapping[str, Any], *, name: str, look: Look) -> str:
@@ -179,11 +151,8 @@ def _run(place: int, told: Mapping[str, Any], *, name: str, look: Look) -> str:
         pane: _pane(pane, body.get(pane, ""), say=say, hidden=not _begins_open(pane, told))
         for pane in look.panes
     }
-    return tag(
-        "article",
-        head + line + tag("p", "", class_="kl-caption") + _arranged(drawn),
-        data_run=place,
-    )
+    said = tag("p", "", class_="kl-caption")
+    return tag("article", head + line + said + _arranged(drawn), data_run=place)
 
 
 def _begins_open(pane: str, told: Mapping[str, Any]) -> bool:
@@ -211,15 +180,7 @@ def _arranged(drawn: Mapping[str, str]) -> str:
 def _messages(run: Mapping[str, Any], strings: Sequence[str], say: Say) -> str:
     """The diagram scrolls below its heads; veil and frame are laid over it."""
     body = strings[run["messages"]["body"]] + '<i class="kl-veil"></i><i class="kl-frame"></i>'
-    return (
-        tag("h3", say("messages"))
-        + tag("div", strings[run["messages"]["head"]], class_="kl-lanes")
-        + tag(
-            "div",
-            tag("div", body),
-            class_="kl-scroll",
-            tabindex=0,
-            role="group",
-            aria_label=say("messages"),
-        )
-    )
+    about = {"tabindex": 0, "role": "group", "aria_label": say("messages")}
+    heads = tag("div", strings[run["messages"]["head"]], class_="kl-lanes")
+    rows = tag("div", tag("div", body), class_="kl-scroll", **about)
+    return tag("h3", say("messages")) + heads + rows

@@ -7,8 +7,8 @@ from functools import lru_cache
 from html import escape
 from typing import cast
 
+from kafkalearn.trace.kind import SYNC_STATES
 from kafkalearn.views.drawings.common import END, badge, chip, heads, row, since, until
-from kafkalearn.views.fold import SYNC_STATES
 from kafkalearn.views.group.members import Row
 from kafkalearn.views.group.model import Frame, remark, sentence
 from kafkalearn.views.language import Say, term

@@ -24,9 +24,10 @@ _HEAD = 66  # title and counts
 _STATS = {2: (0, 160), 3: (0, 124, 290)}  # where the counts stand, two or three of them
 _KEY: tuple[tuple[State, str], ...] = (
     ("kept", "one colour for each partition number"),
-    ("orphaned", "changed hands: came from c1"),
-    ("needless", "moved needlessly: could have stayed with c1"),
-    ("waiting", "dashed is empty: c1 must give it up first"),
+    ("orphaned", "changed hands: came from {}"),
+    ("needless", "moved needlessly: could have stayed with {}"),
+    ("waiting", "dashed is empty: {} must give it up first"),
+    ("left", "dashed and grey: was here, and is now with {}"),
 )
 
 
@@ -44,10 +45,11 @@ def strips(frame: Frame, title: str) -> list[str]:
     return [whole.removesuffix("</svg>"), *parts, "</svg>"]
 
 
-def key() -> str:
-    """Say what the chips' outlines mean, as an ``<svg>`` element."""
-    spoken = "; ".join(said for _, said in _KEY)
-    return svg(_key(), class_="kl-key", role="img", aria_label=f"Key: {spoken}")
+def key(member: str = "c1", topic: str = "t0", *, partitions: int = 2) -> str:
+    """Say what the chips' outlines mean, as an ``<svg>`` element; named are who and what exist."""
+    spoken = "; ".join(said.format(shown(member, _SHORT)) for _, said in _KEY)
+    drawn = _key(member, topic, partitions=partitions)
+    return svg(drawn, class_="kl-key", role="img", aria_label=f"Key: {spoken}")
 
 
 def picture(sentence: str, panels: Sequence[tuple[str, Frame, str]]) -> str:
@@ -182,10 +184,12 @@ def _nothing() -> str:
     return box("kl-empty", _WIDE, height=_CHIP) + said
 
 
-def _key() -> Drawing:
+def _key(member: str = "c1", topic: str = "t0", *, partitions: int = 2) -> Drawing:
     parts, y = [], 4
     for number, (state, said) in enumerate(_KEY):
-        cell: Cell = {"topic": "t0", "partition": number, "state": state, "other": "c1"}
-        parts.append(at(_Chip(cell).draw(82) + text(said, "kl-soft", x=96, y=14), x=4, y=y))
+        cell: Cell = {"topic": shown(topic, 8), "partition": 0, "state": state, "other": member}
+        cell["partition"] = number % max(1, partitions)
+        told = said.format(shown(member, _SHORT))
+        parts.append(at(_Chip(cell).draw(82) + text(told, "kl-soft", x=96, y=14), x=4, y=y))
         y += _CHIP + (_REMARK + _PAD + 2 if number else _PAD)
-    return 378, y, "".join(parts)
+    return 410, y, "".join(parts)

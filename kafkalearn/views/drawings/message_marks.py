@@ -145,12 +145,14 @@ def _pill(row: Note, text: str, layout: Layout, *, y: int, say: Say) -> str:
     wide = round(_width(text) + (36 if loud else 22))
     lane = layout.lanes[row["lane"]]
     x = min(max(lane - wide // 2, layout.left), layout.width - wide - 2)
+    aside = told(row["aside"], say)
+    if aside and layout.width - x - wide - 8 < _width(aside):  # then it stands to the left
+        x = min(max(x, layout.left + int(_width(aside)) + 9), layout.width - wide - 2)
     box = f'<rect x="{x}" y="{y + 4}" width="{wide}" height="{_PILL}" rx="{4 if loud else 11}"/>'
     drawn = box + words(text, (x + wide // 2 + 7 * loud, y + 19))
     if loud:
         drawn += f'<path d="M{x + 10} {y + 16}{_BOLT}"/>'
-    if row["aside"]:
-        aside = told(row["aside"], say)
+    if aside:
         right, left = layout.width - x - wide - 8, x - 8 - layout.left
         if _width(aside) > right:
             aside = shown(aside, max(2, int(max(left, right) / _CHAR)))

@@ -6,6 +6,7 @@ The browser lays a frame around the present row and a veil over what comes later
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
+from kafkalearn.trace.text import columns
 from kafkalearn.views.drawings.common import nothing
 from kafkalearn.views.drawings.message_marks import Layout, arrow, height, note, span, words
 from kafkalearn.views.drawings.sheet import sheet, svg
@@ -14,8 +15,8 @@ from kafkalearn.views.messages.diagram import Diagram, reaches
 from kafkalearn.views.messages.rows import Row
 from kafkalearn.views.wording import moment, shown, tag
 
-WIDTH, HEAD = 530, 36
-_NARROWEST, _CLOSE = 96, 0.6  # from lane to lane: then the diagram grows, and is scrolled
+WIDTH, HEAD = 506, 36  # what JupyterLab has room for, with its file browser, at 1,400 pixels
+_NARROWEST, _CLOSE = 96, 0.4  # from lane to lane: then the diagram grows, and is shown smaller
 _TIME, _BESIDE, _RIGHT = 6.3, 34, 44  # a digit, the first lane's room to the left, the last one's
 _NAME_CHAR = 7.3
 _ABOVE, _BELOW = 9, 5  # rows of a picture
@@ -76,14 +77,20 @@ def _layout(diagram: Diagram) -> Layout:
     latest = max((row["time_ms"] for row in rows), default=0)
     left = 18 + round(len(_when(latest)) * _TIME)
     first = left + _BESIDE
-    ends = [name in diagram["brokers"] for name in diagram["lanes"]]
-    # Messages go between a client and a broker: there is more room than between two clients.
-    gaps = [1.0 if one != other else _CLOSE for one, other in pairwise(ends)]
+    gaps = [_gap(pair, diagram["brokers"]) for pair in pairwise(diagram["lanes"])]
     width = max(WIDTH, first + round(_NARROWEST * sum(gaps)) + _RIGHT)
     step = (width - _RIGHT - first) / (sum(gaps) or 1)
     start = first if gaps else (first + width - _RIGHT) / 2
     lanes = [round(start + step * gap) for gap in accumulate(gaps, initial=0.0)][:count]
     return Layout(width, left, lanes, list(accumulate(map(height, rows), initial=6)))
+
+
+def _gap(names: tuple[str, str], brokers: Sequence[str]) -> float:
+    """Messages go between a client and a broker; elsewhere there is room for the names."""
+    if len({name in brokers for name in names}) > 1:
+        return 1.0
+    longest = max(columns(name) or 9 for name in names)
+    return min(1.0, max(_CLOSE, (longest + 1.2) * _NAME_CHAR / _NARROWEST))
 
 
 def _head(diagram: Diagram, layout: Layout, say: Say) -> str:

@@ -6,14 +6,7 @@ from typing import cast
 
 from kafkalearn.views.drawings.common import COLOURS, END, badge, chip, heads, row
 from kafkalearn.views.language import Say
-from kafkalearn.views.subscriptions import (
-    Cell,
-    Consumer,
-    Frame,
-    columns,
-    numbers_of,
-    remarks,
-)
+from kafkalearn.views.subscriptions import Cell, Consumer, Frame, columns, numbers_of, remarks
 from kafkalearn.views.wording import shown, tag
 
 _BAR = 90

@@ -6,7 +6,7 @@ It is stretched to any width, so it holds no text: what a mark is, its form and 
 from html import escape
 
 from kafkalearn.trace import Event, Trace
-from kafkalearn.views.fold import failure, text
+from kafkalearn.views.fold import text
 from kafkalearn.views.language import Say
 from kafkalearn.views.wording import shown, tag
 
@@ -69,10 +69,10 @@ def _part(trace: Trace, window: range | None) -> Trace:
 
 def _kind(event: Event) -> str | None:
     match event.kind:
-        case "respond" if failure(event):
+        case "respond" if event.failure:
             return "error"
         case "commit":
-            return "error" if failure(event) else "commit"
+            return "error" if event.failure else "commit"
         case "fault":
             return "fault"
         case "group_state" if text(event, "to") == "PreparingRebalance":

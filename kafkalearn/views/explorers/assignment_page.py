@@ -23,10 +23,15 @@ def page(scene: Scene, notice: str) -> str:
         panels = _one(scene.histories[scene.chosen], scene.reason)
     parts = [
         tag("div", _choice(scene), class_="kl-tools"),
-        tag("div", _grid(scene) + key(), class_="kl-setting"),
+        tag("div", _grid(scene) + _key(scene), class_="kl-setting"),
         tag("div", panels, class_="kl-panels"),
     ]
     return framed("Assignment", parts, said=_stressed(scene.said(), scene.change), notice=notice)
+
+
+def _key(group: ExploredGroup) -> str:
+    topic, count = next(iter(group.topics.items()), ("t0", 2))
+    return key(next(iter(group.members), "c1"), topic, partitions=count)
 
 
 def _stressed(sentence: str, change: str) -> str:

@@ -142,7 +142,7 @@ class ExploredGroup(Model):
         wanted = _topic_list(topics)
         for topic in wanted:
             self._topic(topic)
-        self.members[name] = wanted
+        self.members = dict(sorted({**self.members, name: wanted}.items()))  # as assignors go
 
     def _member(self, name: str) -> str:
         if not isinstance(name, str) or name not in self.members:

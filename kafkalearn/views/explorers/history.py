@@ -4,6 +4,7 @@ Differs from Kafka: every member hears of every rebalance, so no claim is of an 
 """
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Protocol
 
 from kafkalearn.records import Subscription, TopicPartition
@@ -80,9 +81,12 @@ class History:
             member: [TopicPartition(t, n) for t in each.topics for n in range(self._topics[t])]
             for member, each in self._subscriptions.items()
         }
-        return frames(
+        shown_now = frames(
             self.before, self.answer, may_read=may_read, awaited=self.awaited, steps=steps
         )
+        for frame in shown_now:  # in the order in which assignors go round
+            frame["members"].sort(key=itemgetter("name"))
+        return shown_now
 
     def _explain(self) -> list[Step]:
         explain = getattr(self.assignor, "explain", None)

@@ -6,8 +6,7 @@ Knows no partitioner: it is handed ``place(key, partitions) -> partition``; a ke
 from collections.abc import Callable, Iterable
 from typing import TypedDict
 
-from kafkalearn.trace.text import columns, padded
-from kafkalearn.views.wording import plural, shown
+from kafkalearn.views.wording import aligned, plural, shown
 
 Place = Callable[[str | None, int], int]
 HashOf = Callable[[str], int]
@@ -126,8 +125,5 @@ def as_text(frame: Frame) -> str:
     if any(row["hash"] is not None for row in frame["keys"]):
         table = [["key", *heads(frame)]]
         table += [[label(row), *arithmetic(frame, row)] for row in frame["keys"]]
-        first, *widths = [max(map(columns, cells)) for cells in zip(*table, strict=True)]
-        for name, *cells in table:
-            told = [f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True)]
-            lines.append("  ".join([f"  {padded(name, first)}", *told]))
+        lines += [f"  {line}" for line in aligned(table, right=range(1, len(table[0])))]
     return "\n".join(lines)

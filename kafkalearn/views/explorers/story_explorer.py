@@ -51,7 +51,7 @@ class StoryExplorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no
             name: _control(name, story.settings[name], allowed)
             for name, allowed in self.controls.items()
         }
-        self._outcome = ipywidgets.HTML()
+        self._outcome = ipywidgets.HTML(layout={"overflow": "hidden"})
         self._trace = story.trace()
         self.stepper = Stepper(self._trace, rerun=story, panes=self.panes, lang=lang)
         for control in self._controls.values():

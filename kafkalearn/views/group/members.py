@@ -9,7 +9,7 @@ from typing import TypedDict
 
 from kafkalearn.records import TopicPartition
 from kafkalearn.trace import Event
-from kafkalearn.views.fold import Needs, failure, mapping, number, partitions, text
+from kafkalearn.views.fold import Needs, mapping, number, partitions, text
 
 NEEDS: Needs = {
     "member_joined": ("group_id", "member_id"),
@@ -119,7 +119,8 @@ class Members:
             member.pending = (event.detail or {}).get("pending") is True
             member.phase = PENDING if member.pending else "JoinGroup"
             member.instance_id, member.left = text(event, "instance_id"), None
-            member.heard_ms = member.alive_ms = event.time_ms
+            member.alive_ms = event.time_ms
+            member.heard_ms = event.time_ms if self._joining else None
             self._by_node[member.node], self._joining = member, ""
             self.owns.pop(member.node, None)
 
@@ -130,8 +131,12 @@ class Members:
             member.left = event.generation or 0, text(event, "reason") or ""
 
     def on_assigned(self, event: Event) -> None:
-        """Add to what the node owns."""
+        """Add to what the node owns; it is in step, whose answers no event of a log tells."""
         if event.group_id == self.group_id:
+            member = self.members.get(event.member_id or "")
+            if member and not member.left:
+                self._by_node[event.node], member.node = member, event.node
+                member.phase = "in step" if member.phase == JOINED else member.phase
             owned = {*self.owns.get(event.node, ()), *partitions(event)}
             self.owns[event.node] = tuple(sorted(owned))
 
@@ -177,7 +182,7 @@ class Members:
         again = PENDING if member.pending else "must rejoin"
         if event.api == member.phase or (event.api, member.phase) == ("JoinGroup", JOINED):
             well = JOINED if event.api == "JoinGroup" else "in step"
-            member.phase = well if failure(event) is None else again
+            member.phase = well if event.failure is None else again
             member.alive_ms = event.time_ms
         elif event.error in _MEANS_REJOIN and member.phase != "JoinGroup":
             member.phase = again

@@ -4,18 +4,15 @@ from itertools import islice, pairwise
 from typing import Literal, TypedDict
 
 from kafkalearn.trace import Event, Trace
+from kafkalearn.trace.kind import SYNC_STATES
 from kafkalearn.trace.text import short_ids
-from kafkalearn.views.fold import SYNC_STATES, Needs, default_group, fold, text, texts
+from kafkalearn.views.fold import Needs, default_group, fold, text, texts
 from kafkalearn.views.group import members as group_members
 from kafkalearn.views.group.members import JOINED, Member, Members, Row
 from kafkalearn.views.language import Say, term
 from kafkalearn.views.wording import aligned, shown
 
-NEEDS: Needs = {
-    "group_state": ("group_id",),
-    "group_loaded": ("group_id",),
-    **group_members.NEEDS,
-}
+NEEDS: Needs = {"group_state": ("group_id",), "group_loaded": ("group_id",), **group_members.NEEDS}
 ESSENTIAL = ("group_state",)
 LIMIT = 24
 _SENTENCES = {
@@ -78,7 +75,7 @@ def title(frame: Frame, say: Say) -> str:
     parts = [say("Group {}", shown(frame["group_id"]))]
     if frame["generation"] is not None:
         parts.append(f"generation {frame['generation']}")
-    if frame["coordinator"] is not None:
+    if frame["coordinator"] not in (None, "coordinator"):  # a client's log has no name for it
         parts.append(f"{say('coordinator')} {shown(frame['coordinator'])}")
     return " · ".join(parts)
 

@@ -6,7 +6,7 @@ It follows one group. What a consumer processed that is of no group, or of anoth
 from typing import TypedDict
 
 from kafkalearn.trace import Event, Trace
-from kafkalearn.views.fold import Needs, default_group, failure, fold, number, partitions, text
+from kafkalearn.views.fold import Needs, default_group, fold, number, partitions, text
 from kafkalearn.views.language import Say
 from kafkalearn.views.logs.log_row import Row, in_words, row_of, sentence
 from kafkalearn.views.logs.partition_log import PartitionLog
@@ -194,7 +194,7 @@ class _Logs:
     def on_commit(self, event: Event) -> None:
         if event.group_id not in (None, self._group_id) or not self._is_ours(event):
             return
-        if error := failure(event):
+        if error := event.failure:
             self._log(event).refuse(event.node, event.offset or 0, error=error)
         elif "offset_stored" not in self._known:
             self._log(event).commit(event.offset or 0)

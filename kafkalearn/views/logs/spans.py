@@ -52,7 +52,7 @@ def common(spans: Spans, others: Spans) -> Spans:
 
 
 def clip(spans: Spans, span: Span) -> Spans:
-    """Give what is in this one."""
+    """Cut off what is outside of one span."""
     first, end = span
     parts = [(max(low, first), min(high, end)) for low, high in spans]
     return [(low, high) for low, high in parts if low < high]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from kafkalearn.trace import Event
-from kafkalearn.views.fold import failure, mapping
+from kafkalearn.views.fold import mapping
 from kafkalearn.views.messages.phrases import LISTED, Phrase, counted, listed, ranges
 from kafkalearn.views.wording import shown
 
@@ -26,7 +26,7 @@ def request_label(event: Event, names: Names) -> list[Phrase]:
 
 def answer_label(event: Event, names: Names) -> list[Phrase]:
     """Say what an answer brings: its error, or what was asked for."""
-    error = failure(event)
+    error = event.failure
     if error:
         return [shown(error, 40)]
     told = _ANSWERS.get(event.api or "", _named)(event, mapping(event, "fields"), names)

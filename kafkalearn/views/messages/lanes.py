@@ -47,7 +47,10 @@ def lanes_of(events: Sequence[Event]) -> Lanes:
     ]
     if len(order) <= MOST:
         return Lanes(order, amid, 0, {name: lane for lane, name in enumerate(order)})
-    first = set(sorted(names, key=lambda name: name not in brokers)[: MOST - 1])
+    # Consumers are what it is about: only three brokers come before them.
+    apart = {"admin", "network"} | producers
+    ranks = {name: 1 + (name in apart) + 2 * (name in brokers) for name in names}
+    first = set(sorted(names, key=lambda name: ranks[name] * (name not in amid[:3]))[: MOST - 1])
     told = [name for name in order if name in first]
     by_node = {name: told.index(name) if name in first else MOST - 1 for name in order}
     return Lanes([*told, ""], amid, len(order) - len(told), by_node)
@@ -70,11 +73,7 @@ _MEMBER: dict[str, State] = {
     "REBALANCING": "rebalancing",
     "COMPLETING_REBALANCE": "rebalancing",
 }
-_BROKEN: dict[str, State] = {
-    "crash": "crashed",
-    "freeze": "frozen",
-    "cut_off": "cut_off",
-}
+_BROKEN: dict[str, State] = {"crash": "crashed", "freeze": "frozen", "cut_off": "cut_off"}
 
 
 class NodeStates:

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 from kafkalearn.trace import Event
-from kafkalearn.views.fold import SYNC_STATES, number, partitions, text, texts
+from kafkalearn.trace.kind import SYNC_STATES
+from kafkalearn.views.fold import number, partitions, text, texts
 from kafkalearn.views.language import term
 from kafkalearn.views.messages.labels import Names, member_name
 from kafkalearn.views.messages.phrases import Phrase, counted, listed

@@ -36,7 +36,7 @@ def listed(items: Iterable[str], count: int) -> list[Phrase]:
 
 
 def ranges(numbers: Iterable[int]) -> str:
-    """``0–2 5`` for 0, 1, 2 and 5."""
+    """Name whole numbers in short: ``0–2 5`` for 0, 1, 2 and 5."""
     runs: list[list[int]] = []
     for number in sorted(numbers):
         if runs and number == runs[-1][1] + 1:

@@ -3,7 +3,6 @@
 from typing import Any, Literal, TypedDict
 
 from kafkalearn.trace import Event, Trace
-from kafkalearn.views.fold import failure
 from kafkalearn.views.messages.labels import answer_label, fetched, request_label
 from kafkalearn.views.messages.lanes import Lanes, NodeStates
 from kafkalearn.views.messages.notes import KINDS, Notes
@@ -153,7 +152,7 @@ class Rows:
             "api": event.api or "?",
             "label": label(event, self._notes.names),
             "answer": answer,
-            "error": failure(event) if answer else None,
+            "error": event.failure if answer else None,
             "routine": False,
             "dropped": None,
             "sent": None,

@@ -3,7 +3,7 @@
 from typing import Any, Literal, TypedDict
 
 from kafkalearn.trace import Event
-from kafkalearn.views.fold import failure, number, text
+from kafkalearn.views.fold import number, text
 from kafkalearn.views.language import is_term
 from kafkalearn.views.messages.phrases import Phrase, listed
 from kafkalearn.views.wording import shown
@@ -88,7 +88,7 @@ class Run:
             for (topic, partition), (first, last) in self._offsets.items()
         )
         first, *more = listed(told, len(self._offsets))
-        error, verb = failure(event), VERBS[event.kind]
+        error, verb = event.failure, VERBS[event.kind]
         if event.kind == "commit" and error:
             verb = "the commit of {} fails"
             more.append(shown(error, 40))

@@ -99,6 +99,22 @@ def test_the_heads_name_the_lanes(diagram):
     assert head.get("width") == ElementTree.fromstring(drawn.draw(diagram, Say())).get("width")
 
 
+def test_the_drawing_fits_the_pane_of_a_usual_window():
+    """Whatever scenario: no wider than JupyterLab's pane, and no name is shortened."""
+    for name in scenarios.names():
+        diagram = messages.diagram(scenarios.run(name))
+        head = ElementTree.fromstring(drawn.head(diagram, Say()))
+        assert int(head.get("width")) <= 506
+        assert set(diagram["lanes"]) <= {text.text for text in head.iter("text")}
+
+
+def test_whom_a_group_waits_for_is_said_in_full():
+    """The state moves aside where the words would not fit."""
+    said = ElementTree.fromstring(drawn.draw(messages.diagram(scenarios.first_member()), Say()))
+    beside = [text.text for text in said.iter("text") if text.get("class") == "kl-beside"]
+    assert "waits for the leader c1 to assign" in beside
+
+
 def test_geometry_goes_down_with_the_events(trace, diagram):
     """Rows lie inside what is drawn so far; an event without a row is where the drawing ends."""
     boxes = drawn.geometry(diagram)
