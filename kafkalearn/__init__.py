@@ -2,24 +2,40 @@
 
 Where is it?
     a cluster with clients, in virtual time    kafkalearn.simulation  Simulation
-    stories that can be run again              kafkalearn.scenarios   one function a story
-    the consumer: poll, subscribe, commit      kafkalearn.consumer    kafka_consumer.py first
-    the producer: batches, sender, retries     kafkalearn.producer    kafka_producer.py first
+    stories to run again, vary and break       kafkalearn.scenarios   reruns, what_if, compare
+    the consumer: kafka_consumer.py first      kafkalearn.consumer    KafkaConsumer,
+        ConsumerRebalanceListener
+    the producer: kafka_producer.py first      kafkalearn.producer    KafkaProducer, ProducerRecord
     what both share: connections, metadata     kafkalearn.clients
-    what happened: the only thing that leaves  kafkalearn.trace       Trace, Event, describe
-    which Kafka's rules hold, and its defaults kafkalearn.profile     and kafkalearn.config
-    brokers: logs, groups and their offsets    kafkalearn.broker      group_coordinator.py first
+    what happened: the only thing that leaves  kafkalearn.trace       Trace, describe
+    which Kafka's rules hold, as switches      kafkalearn.profile     KafkaProfile
+    settings: Kafka's keys, their defaults     kafkalearn.config
+    brokers: group_coordinator.py first        kafkalearn.broker      logs, groups, their offsets
     requests and responses, by family          kafkalearn.protocol
     time, processes, network, faults           kafkalearn.engine      knows nothing about Kafka
-    what clients and cluster hand each other   kafkalearn.records     TopicPartition, Record
+    what clients and cluster hand each other   kafkalearn.records     TopicPartition, Subscription,
+        OffsetAndMetadata
     Kafka's errors: codes and exceptions       kafkalearn.errors      XxxException is XxxError
-    who reads which partition                  kafkalearn.assignors   one file an assignor
-    what a learner sees: step, fork, explore   kafkalearn.views       Stepper, the explorers
+    who reads which partition; a file each     kafkalearn.assignors   assignor, all_assignors,
+        table, RangeAssignor, RoundRobinAssignor, StickyAssignor, CooperativeStickyAssignor; one of
+        your own extends AbstractPartitionAssignor
+    what a learner sees                        kafkalearn.views       Stepper, AssignmentExplorer,
+        CommitExplorer, PartitionerExplorer, RebalanceExplorer; what they show is in
+        kafkalearn.views.messages, kafkalearn.views.group, kafkalearn.views.logs,
+        kafkalearn.views.decision and beside them; kafkalearn.views.drawings draw it,
+        kafkalearn.views.explorers put settings beside it, kafkalearn.views.report is a page
     numbers of one trace: lost, unowned, lag   kafkalearn.analysis    plain folds
-    checks, the judge, running a submission    kafkalearn.grading     check, judge.py first
-    classes, sweeps, logs and topics on Spark  kafkalearn.spark       DataFrame -> DataFrame
-    JupyterLab on the workbook                 kafkalearn.lab
-    running notebooks side by side             kafkalearn.notebooks   and where they lie: workbook
+    checks and exercises                       kafkalearn.grading     check
+        kafkalearn.grading.answering is the learner's half, kafkalearn.grading.judging the judge's
+        (judge.py first); kafkalearn.grading.handed_in finds submissions,
+        kafkalearn.grading.engines run them behind the walls of kafkalearn.grading.isolation, and
+        kafkalearn.grading.report tells what became of them
+    classes and sweeps on Spark, topics too    kafkalearn.spark       DataFrame -> DataFrame
+        kafkalearn.spark.tables are made of events, and kafkalearn.spark.logs makes events of logs
+    where the notebooks lie                    kafkalearn.workbook
+    running them side by side                  kafkalearn.notebooks
+    JupyterLab on them                         kafkalearn.lab
+    a site of them                             kafkalearn.book
     the command line                           kafkalearn.cli         a module a family
 
 Words (with the documents' own where they have one)
@@ -33,12 +49,12 @@ Words (with the documents' own where they have one)
     generation: counts a group's rebalances; of two claims to a partition the newer one holds
     rebalance: members come, go or change their minds, and partitions are shared out anew
 
-Imports point one way: records, errors, trace and profile know nobody above; engine, protocol,
-assignors and views know only these, and not each other (an explorer is handed assignors); brokers
-know the protocol but no engine; consumer and producer stand on clients, protocol and engine; the
-simulation puts all of it together, scenarios stand on that; analysis reads traces only; grading
-stands on scenarios, analysis and views, and drives a consumer for a learner's loop; spark on
-scenarios, analysis and grading, the command line on all. A test holds the table.
+Imports point one way: errors, records, config, profile and trace know nobody above; engine,
+protocol, assignors and views know only these, and not each other (an explorer is handed assignors);
+brokers know the protocol but no engine; consumer and producer stand on clients, protocol and
+engine; the simulation puts all of it together, scenarios stand on that; analysis reads traces only;
+grading stands on scenarios, analysis and views, and drives a consumer for a learner's loop; spark
+on scenarios, analysis and grading, the command line on all. A test holds the table.
 
 A Java class FooBar is FooBar in foo_bar.py, its method fooBar is foo_bar. Names below are found on
 first use, so that importing the package stays fast.

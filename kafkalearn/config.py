@@ -80,6 +80,22 @@ def name_of(key: str, known: Collection[str], *, of: str) -> str:
     return name
 
 
+def underscored(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Write each key as an argument: Kafka's keys have dots."""
+    return {key.replace(".", "_"): value for key, value in given.items()}
+
+
+def with_properties(
+    kind: type[Any], given: Mapping[str, object], *, properties: Mapping[str, str] | None
+) -> dict[str, object]:
+    """Join what was `given` with Java properties, over which it wins, for `configure`."""
+    if properties is not None and not isinstance(properties, Mapping):
+        raise ConfigError(f"properties is {properties!r}: a dict of texts is allowed")
+    keys = keys_of(given, {each.name for each in fields(kind)}, of=kind.__name__)
+    read = parse_properties(kind, properties or {})
+    return read | {name: given[key] for name, key in keys.items()}
+
+
 def parse_properties(kind: type[Any], properties: Mapping[str, str]) -> dict[str, object]:
     """Turn Java properties, whose values are all text, into what `configure` takes as given."""
     known = {each.name: each for each in fields(kind)}

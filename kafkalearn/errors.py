@@ -1,4 +1,4 @@
-"""Kafka's errors as exceptions: Java's ``XxxException`` is ``XxxError`` here.
+"""Kafka's errors, one flat table of exceptions: Java's ``XxxException`` is ``XxxError`` here.
 
 A learner meets these instead of tracebacks into the package, so each message names the value
 that was refused and what is allowed.

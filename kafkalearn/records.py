@@ -17,6 +17,7 @@ from kafkalearn.errors import (
 
 GROUP_METADATA_TOPIC_NAME = "__consumer_offsets"  # Topic.GROUP_METADATA_TOPIC_NAME
 MAX_INT = 2**31 - 1  # Kafka's counts, partitions and generations are Java ints
+MAX_LONG = 2**63 - 1  # its timestamps, and some settings, are longs
 _LEGAL_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}", re.ASCII)
 
 
@@ -45,11 +46,11 @@ class OffsetAndMetadata:
     def __post_init__(self) -> None:
         if type(self.offset) is not int or self.offset < 0:
             raise IllegalArgumentError(
-                f"the offset to commit is {_short(self.offset)}: a whole number from 0 is allowed"
+                f"the offset to commit is {short(self.offset)}: a whole number from 0 is allowed"
             )
         if not isinstance(self.metadata, str):
             raise IllegalArgumentError(
-                f"the metadata of an offset is {_short(self.metadata)}: text is allowed"
+                f"the metadata of an offset is {short(self.metadata)}: text is allowed"
             )
 
 
@@ -107,7 +108,7 @@ class Subscription:
         generation: int = -1,
         group_instance_id: str | None = None,
     ) -> None:
-        # A dataclass's own __init__ would ask callers for exactly what the fields hold.
+        """Take the fields by position, too, in Kafka's own order, and check them."""
         put = object.__setattr__
         put(self, "topics", _topics(topics))
         put(self, "owned_partitions", _claims(owned_partitions))
@@ -122,7 +123,7 @@ def check_topic(name: object) -> str:
     """
     if not isinstance(name, str) or not _LEGAL_TOPIC.fullmatch(name) or name in (".", ".."):
         raise InvalidTopicError(
-            f"{_short(name)} is no topic name: Kafka allows 1 to 249 of the characters "
+            f"{short(name)} is no topic name: Kafka allows 1 to 249 of the characters "
             "a-z A-Z 0-9 . _ -, and neither '.' nor '..'"
         )
     return name
@@ -138,13 +139,13 @@ def whole_number(value: object, what: str, *, least: int) -> int:
     number = getattr(value, "__index__", None)
     if number is None or isinstance(value, bool):
         raise InvalidAssignmentInputError(
-            f"{what} is {_short(value)}: a whole number from {least} up is allowed"
+            f"{what} is {short(value)}: a whole number from {least} up is allowed"
         )
     result: int = number()
     if not least <= result <= MAX_INT:
         allowed = f"from {least} up" if result < least else f"up to {MAX_INT:,}"
         raise InvalidAssignmentInputError(
-            f"{what} is {_short(result)}: a whole number {allowed} is allowed"
+            f"{what} is {short(result)}: a whole number {allowed} is allowed"
         )
     return result
 
@@ -152,7 +153,7 @@ def whole_number(value: object, what: str, *, least: int) -> int:
 def _topics(topics: Iterable[str]) -> tuple[str, ...]:
     if isinstance(topics, str) or not isinstance(topics, Iterable):
         raise InvalidAssignmentInputError(
-            f"topics is {_short(topics)}: a list of topic names is allowed"
+            f"topics is {short(topics)}: a list of topic names is allowed"
         )
     return tuple(dict.fromkeys(map(check_topic, topics)))
 
@@ -160,13 +161,13 @@ def _topics(topics: Iterable[str]) -> tuple[str, ...]:
 def _claims(owned: Iterable[tuple[str, int]]) -> tuple[TopicPartition, ...]:
     if isinstance(owned, str) or not isinstance(owned, Iterable):
         raise InvalidAssignmentInputError(
-            f"owned_partitions is {_short(owned)}: a list of TopicPartition is allowed"
+            f"owned_partitions is {short(owned)}: a list of TopicPartition is allowed"
         )
     claims: dict[TopicPartition, None] = {}
     for claim in owned:
         if not isinstance(claim, tuple | list) or len(claim) != 2:
             raise InvalidAssignmentInputError(
-                f"owned_partitions holds {_short(claim)}: only TopicPartition(topic, partition) is "
+                f"owned_partitions holds {short(claim)}: only TopicPartition(topic, partition) is "
                 "allowed"
             )
         partition = TopicPartition(
@@ -185,12 +186,12 @@ def _claims(owned: Iterable[tuple[str, int]]) -> tuple[TopicPartition, ...]:
 def _instance_id(name: object) -> str | None:
     if name is not None and (not isinstance(name, str) or not name):
         raise InvalidAssignmentInputError(
-            f"group_instance_id is {_short(name)}: None or a name that is not empty is allowed"
+            f"group_instance_id is {short(name)}: None or a name that is not empty is allowed"
         )
     return name
 
 
-def _short(value: object) -> str:
+def short(value: object) -> str:
     """Show a wrong value without flooding the page with it."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."

@@ -75,7 +75,7 @@ class _Loads:
 
 
 class GeneralAssignmentBuilder:
-    """Builds one assignment."""
+    """Builds one assignment; ask for what is `transferring` after that."""
 
     def __init__(
         self,

@@ -69,7 +69,7 @@ class AbstractPartitionAssignor(PartitionAssignor):
             Step.give(
                 member, partitions, sentence=f"{self.name} gives {member} {names(partitions)}"
             )
-            for member, partitions in assignment.items()
+            for member, partitions in sorted(assignment.items())
             if partitions
         ]
 

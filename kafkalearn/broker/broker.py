@@ -7,14 +7,14 @@ Source: kafka.server.KafkaApis (1.0.2; 2.3.1 where a partition is looked up: bef
 enough that the topic exists).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from kafkalearn.broker.admin_manager import AdminManager
 from kafkalearn.broker.broker_context import BrokerContext
 from kafkalearn.broker.cluster import Cluster, Partition, Topic
 from kafkalearn.broker.fetch_requests import FetchRequests
-from kafkalearn.broker.group_coordinator import GroupCoordinator
+from kafkalearn.broker.group_coordinator import GroupCoordinator, Handler
 from kafkalearn.broker.log_requests import LogRequests
 from kafkalearn.broker.log_retention import LogRetention
 from kafkalearn.errors import Errors, InvalidRequestError
@@ -56,7 +56,7 @@ class Broker:
         self._fetches = FetchRequests(context, cluster)
         self._retention = LogRetention(context, cluster)
         logs = LogRequests(context, cluster)
-        self._handlers: Mapping[type[Request], Callable[..., None]] = {
+        self._handlers: dict[type[Request], Handler] = {
             **coordinator.handlers,
             OffsetCommitRequest: self._commit_offsets,
             FindCoordinatorRequest: self._find_coordinator,
@@ -84,7 +84,7 @@ class Broker:
         if handler is None:
             known = ", ".join(each.__name__ for each in self._handlers)
             raise InvalidRequestError(f"{type(request).__name__} is no request: {known} are")
-        handler(request, now_ms, reply=reply)
+        handler(request, now_ms, reply)
 
     # What the cluster tells.
 
@@ -118,9 +118,7 @@ class Broker:
 
     # Groups: what comes before the coordinator.
 
-    def _find_coordinator(
-        self, request: FindCoordinatorRequest, now_ms: int, *, reply: Reply
-    ) -> None:
+    def _find_coordinator(self, request: FindCoordinatorRequest, now_ms: int, reply: Reply) -> None:
         """Name the broker that leads the group's partition; any key will do, even an empty one."""
         number = self._coordinator.partition_for(request.key)
         leader = self._cluster.topics[GROUP_METADATA_TOPIC_NAME].partitions[number].leader
@@ -129,7 +127,7 @@ class Broker:
         else:
             reply(FindCoordinatorResponse(node=leader))
 
-    def _commit_offsets(self, request: OffsetCommitRequest, now_ms: int, *, reply: Reply) -> None:
+    def _commit_offsets(self, request: OffsetCommitRequest, now_ms: int, reply: Reply) -> None:
         """Keep what does not exist from the coordinator; with nothing left, it hears nothing."""
         find = self._cluster.find
         known = {each: offset for each, offset in request.offsets.items() if find(each) is not None}
@@ -149,7 +147,7 @@ class Broker:
 
     # Topics.
 
-    def _metadata(self, request: MetadataRequest, now_ms: int, *, reply: Reply) -> None:
+    def _metadata(self, request: MetadataRequest, now_ms: int, reply: Reply) -> None:
         asked = self._cluster.topics if request.topics is None else dict.fromkeys(request.topics)
         may_create = request.allow_auto_topic_creation and self._config.auto_create_topics_enable
         topics = []
@@ -168,7 +166,7 @@ class Broker:
         made = result.error_code is Errors.NONE
         return Errors.LEADER_NOT_AVAILABLE if made else result.error_code
 
-    def _create_topics(self, request: CreateTopicsRequest, now_ms: int, *, reply: Reply) -> None:
+    def _create_topics(self, request: CreateTopicsRequest, now_ms: int, reply: Reply) -> None:
         create, only = self._admin.create_topic, request.validate_only
         reply(
             CreateTopicsResponse(
@@ -179,12 +177,12 @@ class Broker:
             )
         )
 
-    def _delete_topics(self, request: DeleteTopicsRequest, now_ms: int, *, reply: Reply) -> None:
+    def _delete_topics(self, request: DeleteTopicsRequest, now_ms: int, reply: Reply) -> None:
         delete, names = self._admin.delete_topic, dict.fromkeys(request.topic_names)
         reply(DeleteTopicsResponse(results={name: delete(name, now_ms=now_ms) for name in names}))
 
     def _create_partitions(
-        self, request: CreatePartitionsRequest, now_ms: int, *, reply: Reply
+        self, request: CreatePartitionsRequest, now_ms: int, reply: Reply
     ) -> None:
         create = self._admin.create_partitions
         results = {

@@ -8,6 +8,7 @@ GroupCoordinatorConfig.
 from dataclasses import dataclass
 
 from kafkalearn.config import setting
+from kafkalearn.records import MAX_LONG
 
 MAX_PARTITIONS = 10_000  # of one topic
 
@@ -32,7 +33,7 @@ class BrokerConfig:
     broker_session_timeout_ms: int = setting(6000, least=0, since_4_0=9000)
     num_partitions: int = setting(1, least=1)
     auto_create_topics_enable: bool = setting(True)
-    log_retention_ms: int = setting(604_800_000, least=-1, most=2**63 - 1)
-    log_retention_bytes: int = setting(-1, least=-1, most=2**63 - 1)
+    log_retention_ms: int = setting(604_800_000, least=-1, most=MAX_LONG)
+    log_retention_bytes: int = setting(-1, least=-1, most=MAX_LONG)
     log_retention_check_interval_ms: int = setting(300_000, least=1)
     message_max_bytes: int = setting(1_000_012, least=0, since_2_5=1_048_588)

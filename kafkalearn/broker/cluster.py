@@ -66,7 +66,7 @@ class Cluster:
         return [node for node in self.nodes if node in self._living]
 
     def find(self, topic_partition: TopicPartition) -> Partition | None:
-        """Find a partition, if there is one."""
+        """Find a partition by topic and number; None if the cluster does not have it."""
         return self._by_name.get(topic_partition)
 
     def find_led_by(self, node: str, topic_partition: TopicPartition) -> Partition | Errors:

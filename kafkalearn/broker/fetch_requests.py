@@ -47,7 +47,7 @@ class FetchRequests:
         self._cluster = cluster
         self._watchers: dict[TopicPartition, dict[DelayedFetch, None]] = {}
 
-    def handle(self, request: FetchRequest, now_ms: int, *, reply: Reply) -> None:
+    def handle(self, request: FetchRequest, now_ms: int, reply: Reply) -> None:
         """Answer at once if there are min_bytes, no time to wait, or an error; else wait.
 
         As in Kafka, a partition that does not exist is an error that lets the others wait.

@@ -47,7 +47,7 @@ class GroupMembership:
             self._sync(found, request, now_ms, reply)
 
     def _may_sync(self, group: GroupMetadata, request: SyncGroupRequest) -> Errors:
-        error = self._validate(group, request)
+        error = group.validate(request)
         if error is not Errors.NONE:
             return error
         named = (request.protocol_type, request.protocol_name)
@@ -84,7 +84,7 @@ class GroupMembership:
 
     def _beat(self, group: GroupMetadata, request: HeartbeatRequest, now_ms: int) -> Errors:
         completing = group.state is _S.AWAITING_SYNC
-        error = self._validate(group, request)
+        error = group.validate(request)
         if completing and not self._profile.completing_checks_generation:
             error = Errors.NONE if error is Errors.ILLEGAL_GENERATION else error
         if error is not Errors.NONE:
@@ -127,12 +127,4 @@ class GroupMembership:
             self._rebalance.changes.remove_member(group, member, reason="left", now_ms=now_ms)
             if not self._profile.leave_in_one_step:
                 self._rebalance.rebalance_without(group, f"{member_id} left", now_ms=now_ms)
-        return error
-
-    def _validate(
-        self, group: GroupMetadata, request: SyncGroupRequest | HeartbeatRequest
-    ) -> Errors:
-        error = group.validate_member(request.member_id, request.group_instance_id)
-        if error is Errors.NONE and request.generation_id != group.generation_id:
-            return Errors.ILLEGAL_GENERATION
         return error

@@ -13,8 +13,14 @@ from kafkalearn.broker.group_state import VALID_PREVIOUS_STATES, GroupState
 from kafkalearn.broker.interfaces import Timer
 from kafkalearn.broker.member_metadata import MemberMetadata
 from kafkalearn.errors import Errors, IllegalStateError
-from kafkalearn.protocol.group import JoinGroupRequestProtocol, JoinGroupResponseMember
+from kafkalearn.protocol.group import (
+    HeartbeatRequest,
+    JoinGroupRequestProtocol,
+    JoinGroupResponseMember,
+    SyncGroupRequest,
+)
 from kafkalearn.protocol.message import Reply
+from kafkalearn.protocol.offsets import OffsetCommitRequest
 from kafkalearn.records import TopicPartition
 
 
@@ -212,6 +218,15 @@ class GroupMetadata:
             if holder is None:
                 return Errors.UNKNOWN_MEMBER_ID
         return Errors.NONE if member_id in self.members else Errors.UNKNOWN_MEMBER_ID
+
+    def validate(
+        self, request: SyncGroupRequest | HeartbeatRequest | OffsetCommitRequest
+    ) -> Errors:
+        """Whether it comes from a member (see `validate_member`) that is in this generation."""
+        error = self.validate_member(request.member_id, request.group_instance_id)
+        if error is Errors.NONE and request.generation_id != self.generation_id:
+            return Errors.ILLEGAL_GENERATION
+        return error
 
     def current_member_metadata(self) -> tuple[JoinGroupResponseMember, ...]:
         """What the leader needs to assign: each member with its metadata."""

@@ -65,9 +65,7 @@ class GroupOffsets:
         return self._store_offsets(group, request, now_ms)
 
     def _validate(self, group: GroupMetadata, request: OffsetCommitRequest) -> Errors:
-        member_error = group.validate_member(request.member_id, request.group_instance_id)
-        if member_error is Errors.NONE and request.generation_id != group.generation_id:
-            member_error = Errors.ILLEGAL_GENERATION
+        member_error = group.validate(request)
         if not group.is_in(_S.AWAITING_SYNC) or member_error is Errors.FENCED_INSTANCE_ID:
             return member_error
         if self._profile.commit_checks_member_first and member_error is not Errors.NONE:

@@ -6,6 +6,7 @@ Source: kafka.coordinator.group.GroupState and GroupMetadata.validPreviousStates
 from enum import Enum
 
 from kafkalearn.errors import KafkaError
+from kafkalearn.trace.kind import SYNC_STATES
 
 
 class GroupState(Enum):
@@ -28,7 +29,7 @@ class GroupState(Enum):
     def of(cls, name: str) -> "GroupState":
         """Read a state's name, the newer CompletingRebalance included."""
         try:
-            return cls.AWAITING_SYNC if name == "CompletingRebalance" else cls(name)
+            return cls.AWAITING_SYNC if name in SYNC_STATES else cls(name)
         except ValueError:
             allowed = ", ".join(each.value for each in cls)
             raise KafkaError(

@@ -39,7 +39,7 @@ class LogRequests:
         self._message_max_bytes = context.config.message_max_bytes
         self._cluster = cluster
 
-    def produce(self, request: ProduceRequest, now_ms: int, *, reply: Reply) -> None:
+    def produce(self, request: ProduceRequest, now_ms: int, reply: Reply) -> None:
         """Append each batch or say why not; no reply with acks 0.
 
         InvalidRequestError: a batch without records.
@@ -63,7 +63,7 @@ class LogRequests:
         if request.acks != 0:
             reply(ProduceResponse(partitions=answers))
 
-    def list_offsets(self, request: ListOffsetsRequest, now_ms: int, *, reply: Reply) -> None:
+    def list_offsets(self, request: ListOffsetsRequest, now_ms: int, reply: Reply) -> None:
         """Find an offset for each partition, below the high watermark."""
         answers = {}
         for topic_partition, timestamp in request.partitions.items():

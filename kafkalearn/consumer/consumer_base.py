@@ -18,8 +18,8 @@ from kafkalearn.consumer.consumer_interceptors import ConsumerInterceptors
 from kafkalearn.consumer.consumer_network_client import ConsumerNetworkClient
 from kafkalearn.consumer.consumer_parts import ConsumerParts
 from kafkalearn.consumer.fetcher import Fetcher
-from kafkalearn.consumer.partition_states import TopicPartitionState
-from kafkalearn.consumer.subscription_state import OffsetResetStrategy, SubscriptionState
+from kafkalearn.consumer.partition_states import OffsetResetStrategy, TopicPartitionState
+from kafkalearn.consumer.subscription_state import SubscriptionState
 from kafkalearn.errors import (
     ConcurrentModificationError,
     ConfigError,

@@ -6,7 +6,7 @@ Source: org.apache.kafka.clients.consumer.ConsumerConfig at the release tags.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from kafkalearn.config import configure, parse_properties, setting
+from kafkalearn.config import configure, setting, with_properties
 from kafkalearn.errors import ConfigError
 from kafkalearn.profile import KafkaProfile
 
@@ -74,10 +74,8 @@ def consumer_config(
 
     Source of the checks between keys: Heartbeat and KafkaConsumer's constructor (1.0.2).
     """
-    if properties is not None and not isinstance(properties, Mapping):
-        raise ConfigError(f"properties is {properties!r}: a dict of texts is allowed")
-    read = parse_properties(ConsumerConfig, properties or {})
-    config = configure(ConsumerConfig, profile.version, given=read | dict(given))
+    values = with_properties(ConsumerConfig, given, properties=properties)
+    config = configure(ConsumerConfig, profile.version, given=values)
     if config.heartbeat_interval_ms >= config.session_timeout_ms:
         raise ConfigError(
             f"heartbeat_interval_ms is {config.heartbeat_interval_ms}: less than "

@@ -24,7 +24,7 @@ def serialize_subscription(subscription: Subscription) -> str:
 
 
 def deserialize_subscription(text: str, group_instance_id: str | None) -> Subscription:
-    """Read it; the instance id comes beside it."""
+    """Read what `serialize_subscription` wrote; the instance id comes beside it."""
     told = json.loads(text)
     return Subscription(
         told["topics"],
@@ -54,7 +54,7 @@ def checked_assignment(assignor: str, assignment: object) -> dict[str, tuple[Top
 
 
 def deserialize_assignment(text: str) -> list[TopicPartition]:
-    """Read it."""
+    """Read what `serialize_assignment` wrote."""
     return from_topics(json.loads(text)) if text else []
 
 

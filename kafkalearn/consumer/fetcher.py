@@ -87,12 +87,8 @@ class Fetcher(OffsetLookup):
                 )
         return requests
 
-    def has_completed_fetches(self) -> bool:
-        """Whether there is something to look at."""
-        return bool(self.completed_fetches)
-
     def should_block(self) -> bool:
-        """Whether a poll has to wait: the documents' PollCondition."""
+        """Whether a poll has to wait: the documents' PollCondition, !hasCompletedFetches()."""
         return not self.completed_fetches
 
     def fetched_records(self) -> Fetched:

@@ -36,20 +36,20 @@ class Heartbeat:
         self.due_ms = heartbeat_interval_ms
 
     def poll(self, now_ms: int) -> None:
-        """The application polls."""
+        """Note that the application polls, and so is not stuck."""
         self._last_poll_ms = now_ms
 
     def sent_heartbeat(self, now_ms: int) -> None:
-        """One was sent."""
+        """Note that one was sent: the next is due an interval later."""
         self._last_sent_ms = now_ms
         self._set_due(self.heartbeat_interval_ms)
 
     def receive_heartbeat(self, now_ms: int) -> None:
-        """One was answered."""
+        """Note that the coordinator answered: the session goes on."""
         self._last_received_ms = now_ms
 
     def fail_heartbeat(self) -> None:
-        """One failed: the next is due sooner."""
+        """Note that one failed: the next is due after retry_backoff_ms."""
         self._set_due(self.retry_backoff_ms)
 
     def reset_timeouts(self, now_ms: int) -> None:

@@ -43,7 +43,7 @@ class HeartbeatThread:
         self._enabled = False
 
     def close(self) -> None:
-        """End it."""
+        """End it for good; what it sent before is still answered."""
         self._closed = True
         self.wake()
 

@@ -11,7 +11,7 @@ from typing import Any
 from kafkalearn.clients.network_client import NEVER_MS
 from kafkalearn.clients.request_future import RequestFuture
 from kafkalearn.consumer.consumer_parts import ConsumerParts
-from kafkalearn.consumer.subscription_state import OffsetResetStrategy
+from kafkalearn.consumer.partition_states import OffsetResetStrategy
 from kafkalearn.errors import Errors, KafkaTimeoutError, NoOffsetForPartitionError, RetriableError
 from kafkalearn.protocol.fetch import (
     EARLIEST_TIMESTAMP,

@@ -64,14 +64,6 @@ class PartitionStates:
 
     # Each poll asks the following for every partition: they look at the states themselves.
 
-    def fetchable_partitions(self) -> list[TopicPartition]:
-        """Those to fetch from, the one that was served longest ago first."""
-        return [
-            each
-            for each, state in self.assignment.items()
-            if not state.paused and state.position is not None
-        ]
-
     def is_fetchable(self, partition: TopicPartition) -> bool:
         """Whether it is assigned, not paused, and its position is known."""
         state = self.assignment.get(partition)
@@ -99,7 +91,7 @@ class PartitionStates:
         return state.position
 
     def assigned_partitions(self) -> list[TopicPartition]:
-        """All of them."""
+        """Those that this consumer has, in the order in which to fetch them."""
         return list(self.assignment)
 
     def paused_partitions(self) -> list[TopicPartition]:
@@ -170,13 +162,6 @@ class PartitionStates:
     def update_high_watermark(self, partition: TopicPartition, high_watermark: int) -> None:
         """Note what the last fetch said."""
         self._assigned_state(partition).high_watermark = high_watermark
-
-    def partition_lag(self, partition: TopicPartition) -> int | None:
-        """How many messages are still to be read, as of the last fetch; None if unknown."""
-        state = self._assigned_state(partition)
-        if state.high_watermark is None or state.position is None:
-            return None
-        return state.high_watermark - state.position
 
     def pause(self, partition: TopicPartition) -> None:
         """Fetch nothing of it until resume()."""

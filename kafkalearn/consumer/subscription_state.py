@@ -22,8 +22,6 @@ from kafkalearn.consumer.partition_states import (
 from kafkalearn.errors import IllegalArgumentError, IllegalStateError
 from kafkalearn.records import TopicPartition, check_topic
 
-__all__ = ["OffsetResetStrategy", "SubscriptionState", "SubscriptionType", "TopicPartitionState"]
-
 
 class SubscriptionType(Enum):
     """How a consumer comes by its partitions.

@@ -54,6 +54,11 @@ class Fault:
             if field.default is MISSING or value != field.default
         }
 
+    def nodes(self) -> list[str]:
+        """Name the nodes that it names."""
+        named = (getattr(self, "node", None), getattr(self, "other", None))
+        return [name for name in named if name is not None]
+
     def __str__(self) -> str:
         """Read like ``crash(c1,at_ms=5000)``; different faults read differently."""
         texts = {
@@ -193,6 +198,6 @@ def check(plan: Iterable[Fault], nodes: Iterable[str]) -> None:
     """Refuse a plan that names a node which is none of `nodes`."""
     there = list(nodes)
     for fault in plan:
-        for name in (getattr(fault, "node", None), getattr(fault, "other", None)):
-            if name is not None and name not in there:
+        for name in fault.nodes():
+            if name not in there:
                 raise InvalidFaultError(f"{fault} names {name}: the nodes are {', '.join(there)}")

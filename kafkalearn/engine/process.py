@@ -102,7 +102,7 @@ class Process(greenlet):  # type: ignore[misc]
         heappush(loop.queue, (loop.now_ms, next(loop.sequence), self))
 
     def go_on_at(self, time_ms: int) -> None:
-        """Queue it."""
+        """Queue it, behind what is due at that time (ms) already."""
         loop = self._processes.loop
         heappush(loop.queue, (time_ms, next(loop.sequence), self))
 

@@ -29,18 +29,18 @@ from kafkalearn.records import Record, TopicPartition, check_topic
 class KafkaProducer:
     """Sends records in the background; made by Simulation.producer.
 
-    config: see ProducerConfig; `properties`: the same as Java properties, whose values are text.
+    given: see ProducerConfig; `properties`: the same as Java properties, whose values are text.
     """
 
     def __init__(
         self,
         context: ClientContext,
+        given: Mapping[str, object],
         *,
         properties: Mapping[str, str] | None = None,
-        **config: object,
     ) -> None:
         self._context = context
-        self._config = producer_config(context.profile, config, properties=properties)
+        self._config = producer_config(context.profile, given, properties=properties)
         self._key_serializer = serializer_of(self._config.key_serializer, "key_serializer")
         self._value_serializer = serializer_of(self._config.value_serializer, "value_serializer")
         self._metadata = Metadata(

@@ -6,12 +6,10 @@ Source: org.apache.kafka.clients.producer.ProducerConfig at the release tags.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from kafkalearn.config import configure, parse_properties, setting
+from kafkalearn.config import configure, setting, with_properties
 from kafkalearn.errors import ConfigError
 from kafkalearn.profile import KafkaProfile
-from kafkalearn.records import MAX_INT
-
-_MAX_LONG = 2**63 - 1
+from kafkalearn.records import MAX_INT, MAX_LONG
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,14 +32,14 @@ class ProducerConfig:
     acks: str = setting("1", allowed=("all", "-1", "0", "1"), since_3_0="all")
     retries: int = setting(0, least=0, since_2_1=MAX_INT)
     batch_size: int = setting(16_384, least=0)
-    linger_ms: int = setting(0, least=0, most=_MAX_LONG, since_4_0=5)
-    buffer_memory: int = setting(33_554_432, least=0, most=_MAX_LONG)
-    max_block_ms: int = setting(60_000, least=0, most=_MAX_LONG)
+    linger_ms: int = setting(0, least=0, most=MAX_LONG, since_4_0=5)
+    buffer_memory: int = setting(33_554_432, least=0, most=MAX_LONG)
+    max_block_ms: int = setting(60_000, least=0, most=MAX_LONG)
     max_in_flight_requests_per_connection: int = setting(5, least=1)
     max_request_size: int = setting(1_048_576, least=0)
     request_timeout_ms: int = setting(30_000, least=0)
     delivery_timeout_ms: int = setting(0, least=0, added="2.1", since_2_1=120_000)
-    retry_backoff_ms: int = setting(100, least=0, most=_MAX_LONG)
+    retry_backoff_ms: int = setting(100, least=0, most=MAX_LONG)
     reconnect_backoff_ms: int = setting(50, least=0)
     reconnect_backoff_max_ms: int = setting(50, least=0, since_0_11=1000)
     metadata_max_age_ms: int = setting(300_000, least=0)
@@ -62,10 +60,7 @@ def producer_config(
 
     Source of the checks between keys: KafkaProducer.configureDeliveryTimeout (2.4.0).
     """
-    if properties is not None and not isinstance(properties, Mapping):
-        raise ConfigError(f"properties is {properties!r}: a dict of texts is allowed")
-    values = parse_properties(ProducerConfig, properties or {})
-    values |= {key.replace(".", "_"): value for key, value in given.items()}
+    values = with_properties(ProducerConfig, given, properties=properties)
     if type(values.get("acks")) is int:
         values["acks"] = str(values["acks"])
     config = configure(ProducerConfig, profile.version, given=values)

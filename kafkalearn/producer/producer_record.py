@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from kafkalearn.errors import IllegalArgumentError
-from kafkalearn.records import MAX_INT, check_topic
-
-_MAX_LONG = 2**63 - 1
+from kafkalearn.records import MAX_INT, MAX_LONG, check_topic
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +34,7 @@ class ProducerRecord:
         if self.partition is not None:
             _check_number("partition", self.partition, MAX_INT)
         if self.timestamp_ms is not None:
-            _check_number("timestamp_ms", self.timestamp_ms, _MAX_LONG)
+            _check_number("timestamp_ms", self.timestamp_ms, MAX_LONG)
         if self.headers != ():
             object.__setattr__(self, "headers", _headers(self.headers))
 

@@ -41,7 +41,7 @@ class DescribeGroupsResponse(Response):
 
 @dataclass(slots=True, kw_only=True)
 class DescribeGroupsRequest(Request):
-    """groups: group ids."""
+    """groups: the ids of those to describe, which need not exist."""
 
     api: ClassVar[str] = "DescribeGroups"
     groups: tuple[str, ...]
@@ -56,7 +56,7 @@ class DescribeGroupsRequest(Request):
 
 
 class ListedGroup(NamedTuple):
-    """A group of this coordinator."""
+    """A group of this coordinator; group_state is '' where the profile does not tell it."""
 
     group_id: str
     protocol_type: str

@@ -24,7 +24,7 @@ UNKNOWN_GENERATION_ID = -1  # JoinGroupRequest.UNKNOWN_GENERATION_ID
 
 @dataclass(slots=True, kw_only=True)
 class Response:
-    """An answer."""
+    """An answer. error_code: what is wrong with the whole; parts may have errors of their own."""
 
     error_code: Errors = Errors.NONE
 

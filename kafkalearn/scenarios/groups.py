@@ -48,7 +48,7 @@ def consumer_dies(story: Story, *, partitions: int = 2, session_timeout_ms: int 
     """
     _pair(story, partitions, session_timeout_ms=session_timeout_ms)
     story.crash("c2")
-    story.run_until_shared("c1", partitions=partitions)
+    story.run_until_shared("c1", partitions=partitions, after_ms=session_timeout_ms)
 
 
 @scenario()
@@ -176,8 +176,9 @@ def group_changes(
     at_ms: int = 7500,
     for_ms: int = 8000,
 ) -> None:
-    """Consumers share a topic, to which a record comes each second; then something becomes of one.
+    """Consumers share a topic, and something becomes of one: the RebalanceExplorer's settings.
 
+    A record comes each second, to one partition after the other.
     change: what the last of them does at at_ms: ``crash``, ``leave``, ``freeze`` (it stands still
     for for_ms), ``slow`` (it works for for_ms on the next record that it gets), ``join`` (only then
     does it come) or ``none``.

@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 from functools import partial, wraps
 from inspect import Signature, signature
 from typing import Any, Protocol
 
+from kafkalearn.config import underscored
 from kafkalearn.engine.faults import Fault
 from kafkalearn.errors import ConfigError
 from kafkalearn.profile import KafkaProfile
@@ -47,7 +49,7 @@ def names() -> list[str]:
 def get(name: str) -> Scenario:
     """Find a scenario; ConfigError says which there are."""
     if name not in _SCENARIOS:
-        raise ConfigError(f"{name!r} is no scenario: {', '.join(_SCENARIOS)} are")
+        raise ConfigError(f"{name!r} is no scenario: {', '.join(_SCENARIOS)} are allowed")
     return _SCENARIOS[name]
 
 
@@ -86,8 +88,9 @@ def scenario(*breaks: Fault, **defaults: object) -> Callable[[Callable[..., None
                     **world | given,
                 )
             except ConfigError as error:
-                error.add_note(f"settings of {tell.__name__} itself: {', '.join(mine)}")
-                raise
+                better = _nearer(error, given, of=tell.__name__, mine=mine)
+                better.add_note(f"settings of {tell.__name__} itself: {', '.join(mine)}")
+                raise better from None
             try:
                 # A process of its own waits more cheaply than one who drives the simulation.
                 sim.spawn(partial(tell, Story(sim), **told), node="story").join()
@@ -103,11 +106,22 @@ def scenario(*breaks: Fault, **defaults: object) -> Callable[[Callable[..., None
     return add
 
 
+def _nearer(
+    error: ConfigError, given: Iterable[str], *, of: str, mine: Iterable[str]
+) -> ConfigError:
+    """Name the scenario's own setting that is meant, since the simulation knows only its own."""
+    for name in given:
+        close = get_close_matches(name, mine, n=1, cutoff=0.8)
+        if close and str(error).startswith(f"{name} is no setting"):
+            return ConfigError(f"{name} is no setting of {of}: did you mean {close[0]}?")
+    return error
+
+
 def _split(
     settings: dict[str, object], mine: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Tell a scenario's own settings, all of them, from those given for its simulation."""
-    given = {key.replace(".", "_"): value for key, value in settings.items()}
+    given = underscored(settings)
     if len(given) < len(settings):
         raise ConfigError(f"{', '.join(settings)}: one is given twice, with dots too")
     if "name" in given:

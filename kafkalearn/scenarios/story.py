@@ -164,8 +164,11 @@ class Story:
         while not reached() and self.sim.now_ms < end_ms:
             self.sim.sleep(_LOOK_MS)
 
-    def run_until_shared(self, *nodes: str, partitions: int) -> None:
-        """Let time pass until these are stable members that have so many partitions together."""
+    def run_until_shared(self, *nodes: str, partitions: int, after_ms: int = 0) -> None:
+        """Let time pass until these are stable members that have so many partitions together.
+
+        after_ms: how long it must take at least.
+        """
 
         def is_shared() -> bool:
             consumers = [self.consumers[node] for node in nodes if node in self.consumers]
@@ -177,7 +180,7 @@ class Story:
             assigned = [each.subscriptions.assigned_partitions() for each in stable]
             return len(stable) == len(nodes) and sum(map(len, assigned)) == partitions
 
-        self.run_until(is_shared)
+        self.run_until(is_shared, patience_ms=_PATIENCE_MS + after_ms)
 
     def run_until_processed(self, count: int) -> None:
         """Let time pass until so many effects are in the database, and a little more."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import Any
 
+from kafkalearn.config import underscored
 from kafkalearn.engine.faults import Crash, CutOff, Fault, Freeze
 from kafkalearn.errors import ConfigError
 from kafkalearn.profile import KafkaProfile
@@ -83,7 +84,7 @@ class Reruns:
         if not callable(found):
             raise ConfigError(f"{scenario!r} is no scenario: a scenario or its name is allowed")
         self._scenario = found
-        self._arguments = _underscored(arguments)
+        self._arguments = underscored(arguments)
 
     def trace(self) -> Trace:
         """Run it as it is."""
@@ -112,7 +113,7 @@ class Reruns:
         settings = given.pop("settings", {})
         if not isinstance(settings, Mapping):
             raise ConfigError(f"settings is {settings!r}: a dict is allowed")
-        return self._arguments | _underscored(settings) | given
+        return self._arguments | underscored(settings) | given
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -125,16 +126,11 @@ class Reruns:
 
     def having(self, **settings: Any) -> "Reruns":
         """Bind it to other settings of its own; ConfigError names those that it has."""
-        given = _underscored(settings)
+        given = underscored(settings)
         if unknown := [name for name in given if name not in self.settings]:
             own = ", ".join(self.settings)
             raise ConfigError(f"{', '.join(unknown)} is no setting of this story: {own} are")
         return Reruns(self._scenario, self._arguments | given)
-
-
-def _underscored(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Write each key as an argument: Kafka's keys have dots."""
-    return {key.replace(".", "_"): value for key, value in arguments.items()}
 
 
 def _fault(given: Mapping[str, Any]) -> Fault:

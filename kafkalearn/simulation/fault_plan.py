@@ -7,14 +7,10 @@ from typing import Any
 
 from kafkalearn.engine.faults import AnswerWithError, Fault, FaultPlan, InvalidFaultError
 from kafkalearn.errors import Errors, KafkaError
-from kafkalearn.trace import Trace
+from kafkalearn.trace import LANGUAGES, Trace
 
 NETWORK = "network"  # who acts where a fault meets a message of any node
-APIS = (
-    *("FindCoordinator", "JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit"),
-    *("OffsetFetch", "DescribeGroups", "ListGroups", "DeleteGroups", "Metadata", "Fetch"),
-    *("ListOffsets", "Produce", "CreateTopics", "DeleteTopics", "CreatePartitions"),
-)
+APIS = tuple(LANGUAGES["en"].requests)  # a trace has words for each
 _MISSPELT = 0.85  # from this likeness on a name is meant to be a broker's: broker1, brokr-1
 _DETAIL = ("part", "for_ms", "by_ms")
 
@@ -41,10 +37,9 @@ def check_plan(plan: Iterable[Fault], brokers: Collection[str]) -> None:
         api = getattr(fault, "api", None)
         if api is not None and api not in APIS:
             raise InvalidFaultError(f"{fault} names no api: {', '.join(APIS)} are")
-        for name in (getattr(fault, "node", None), getattr(fault, "other", None)):
-            if name is None or name in brokers:
-                continue
-            if name.startswith("broker-") or get_close_matches(name, brokers, cutoff=_MISSPELT):
+        for name in fault.nodes():
+            is_meant = get_close_matches(name, brokers, cutoff=_MISSPELT)
+            if name not in brokers and (name.startswith("broker-") or is_meant):
                 there = ", ".join(brokers)
                 raise InvalidFaultError(f"{fault} names {name}: the brokers are {there}")
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple, get_args, get_origin, get_type_hin
 
 from kafkalearn.errors import InvalidRequestError
 from kafkalearn.protocol.message import Request
+from kafkalearn.records import short
 
 _PLAIN = (int, str, bytes, bool, NoneType)
 
@@ -92,7 +93,5 @@ def _attribute(name: str) -> _Take:
 
 
 def _said(value: Any, wanted: Any) -> str:
-    text = repr(value)
-    shown = text if len(text) <= 80 else f"{text[:77]}..."
     name = wanted.__name__ if isinstance(wanted, type) and not get_args(wanted) else str(wanted)
-    return f"{shown} is given where {name.replace('kafkalearn.', '')} is allowed"
+    return f"{short(value)} is given where {name.replace('kafkalearn.', '')} is allowed"

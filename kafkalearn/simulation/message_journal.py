@@ -59,7 +59,7 @@ class MessageJournal:
         self._wanted = {kind for kind in _KINDS if trace.records(kind)}
 
     def __call__(self, kind: str, time_ms: int, exchange: Exchange, reason: str | None) -> None:
-        """Record one event."""
+        """Record one event; the arguments are those of the engine's Journal."""
         if kind not in self._wanted:
             return
         told: _Told = exchange.note

@@ -62,8 +62,7 @@ class Simulation(World):
         **config: object,
     ) -> KafkaProducer:
         """Make a producer, as `consumer` makes a consumer; config: see ProducerConfig."""
-        context = self._clients.context(self._mine(name))
-        return KafkaProducer(context, properties=properties, **config)
+        return KafkaProducer(self._clients.context(self._mine(name)), config, properties=properties)
 
     def sink(self, name: str) -> Sink:
         """Give the part of the world outside that is called so, as in ``orders-db``."""

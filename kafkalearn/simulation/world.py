@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable, Iterable
 
 from kafkalearn.broker.cluster import Cluster
+from kafkalearn.config import underscored
 from kafkalearn.engine.connection import Connection
 from kafkalearn.engine.event_loop import EventLoop
 from kafkalearn.engine.fault_injector import FaultInjector
@@ -134,9 +135,7 @@ class World:
 
     def send(self, node: str, message: Request, *, client: str | None = None) -> PendingRequest:
         """Send a request to a broker, as `request` does, and go on; `wait` on what it gives."""
-        if node not in self.broker_names:
-            brokers = ", ".join(self.broker_names)
-            raise IllegalArgumentError(f"{node!r} is no broker: {brokers} are")
+        self._check_broker(node)
         if not isinstance(message, Request):
             raise IllegalArgumentError(f"{message!r} is no request: see kafkalearn.protocol")
         check_request(message)
@@ -180,9 +179,7 @@ class World:
 
     def restart(self, node: str) -> None:
         """Start a broker again that crashed; see `crash` for clients."""
-        if node not in self.broker_names:
-            brokers = ", ".join(self.broker_names)
-            raise IllegalArgumentError(f"{node!r} is no broker: {brokers} are")
+        self._check_broker(node)
         if self.loop.nodes[node].alive:
             raise IllegalStateError(f"{node} is up: only one that crashed can be started again")
         self._record_fault(self.now_ms, Restart(node, self.now_ms))
@@ -198,6 +195,11 @@ class World:
     def dispose(self) -> None:
         """End the run; see Processes.dispose."""
         self.processes.dispose()
+
+    def _check_broker(self, name: str) -> None:
+        if name not in self.broker_names:
+            brokers = ", ".join(self.broker_names)
+            raise IllegalArgumentError(f"{name!r} is no broker: {brokers} are")
 
     def _alive(self, name: str) -> Node:
         if name not in self.loop.nodes:
@@ -231,7 +233,7 @@ class World:
 
     def _run_id(self, name: str, settings: dict[str, object], wanted: dict[str, list[str]]) -> str:
         parts = [name, f"profile={self.profile}", f"seed={self.seed}"]
-        keys = {key.replace(".", "_"): value for key, value in settings.items()}
-        parts += [f"{key}={json.dumps(value)}" for key, value in sorted(keys.items())]
+        given = sorted(underscored(settings).items())
+        parts += [f"{key}={json.dumps(value)}" for key, value in given]
         parts += [f"{key}={json.dumps(names)}" for key, names in sorted(wanted.items())]
         return " ".join(parts) + (f" faults={to_text(self.faults)}" if self.faults else "")

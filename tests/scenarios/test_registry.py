@@ -176,4 +176,9 @@ def test_an_unknown_setting_is_refused_with_those_of_the_scenario():
     """The simulation names its own, and a note those of the story."""
     with pytest.raises(ConfigError) as refused:
         scenarios.first_member(partition=3)
+    assert "did you mean partitions?" in str(refused.value)
     assert refused.value.__notes__ == ["settings of first_member itself: partitions, assignor"]
+    with pytest.raises(ConfigError, match=r"consumer_dies: did you mean session_timeout_ms\?"):
+        scenarios.consumer_dies(sesion_timeout_ms=1)
+    with pytest.raises(ConfigError, match="is no setting of a simulation"):
+        scenarios.consumer_dies(heartbeats=1, broker_session_timeout_ms=3)
