@@ -50,7 +50,7 @@ def learners_copy(exercise: Path) -> Path:
 
 
 def put_back(exercise: Path) -> Path | None:
-    """Begin the learner's copy anew from the starter; give where the old one is kept, if any.
+    """Begin the learner's copy anew from the starter; give where a changed old one is kept.
 
     Errors: WorkbookError if the folder cannot be written to.
     """
@@ -58,7 +58,7 @@ def put_back(exercise: Path) -> Path | None:
     names = (copy.with_suffix(f".before-{number}.ipynb") for number in count(1))
     try:
         starter = (exercise / "starter.ipynb").read_bytes()
-        if copy.exists():
+        if copy.exists() and copy.read_bytes() != starter:
             kept = copy.rename(next(name for name in names if not name.exists()))
         copy.write_bytes(starter)
     except OSError as error:

@@ -34,7 +34,7 @@ def stories(check: str, seed: int) -> Iterator[LoopStory]:
 
 def problem(story: LoopStory, trace: Trace) -> Problem | None:
     """Name what went back, was left uncommitted, lost or done twice, or waited for."""
-    wrong = _went_back(trace) or lost(story, trace) or repeated(trace, 0, because="nobody crashed")
+    wrong = _went_back(trace) or lost(trace) or repeated(trace, 0, because="nobody crashed")
     if wrong or story.stops:
         return wrong or uncommitted(trace) or unclosed(story, trace)
     if story.check == "never-back":

@@ -70,7 +70,7 @@ def problem(story: LoopStory, trace: Trace) -> Problem | None:
         else "nobody crashed, so nothing may come again"
     )
     return (
-        lost(story, trace)
+        lost(trace)
         or unfinished(story, trace)
         or repeated(trace, allowed, because=because)
         or (uncommitted(trace) if story.check == "reads-all" else None)

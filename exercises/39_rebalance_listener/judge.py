@@ -60,7 +60,7 @@ def problem(story: LoopStory, trace: Trace) -> Problem | None:
     """Name what was lost, done twice or left, who spoke for another, and needless commits."""
     because = "nobody crashed, so nothing may come again"
     found = _of_another(trace) if story.check == "only-your-own" else None
-    found = found or lost(story, trace) or repeated(trace, 0, because=because)
+    found = found or lost(trace) or repeated(trace, 0, because=because)
     if story.check != "few-commits":
         found = found or _given_on(trace)
     found = found or unclosed(story, trace)

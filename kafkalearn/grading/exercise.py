@@ -5,7 +5,7 @@ An exercise travels as the text of its files: where submissions run, nothing of 
 
 import json
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
@@ -136,9 +136,8 @@ class Exercise:
             raise ExerciseError(
                 f"exercise {name}: its exercise.toml lacks or garbles {error}"
             ) from None
-        cells = [
-            cell["id"] for cell in json.loads(files["starter.ipynb"])["cells"] if _is_check(cell)
-        ]
+        book = json.loads(files["starter.ipynb"])
+        cells = [cell["id"] for cell in book["cells"] if "check" in tags_of(cell)]
         if cells != [check.name for check in exercise.checks]:
             names = ", ".join(check.name for check in exercise.checks)
             raise ExerciseError(
@@ -162,8 +161,9 @@ class Exercise:
         return cast(ExerciseJudge, module)
 
 
-def _is_check(cell: Mapping[str, Any]) -> bool:
-    return "check" in cell["metadata"].get("tags", [])
+def tags_of(cell: Mapping[str, Any]) -> list[str]:
+    """What a notebook's cell is tagged with."""
+    return list(cell["metadata"].get("tags", []))
 
 
 def load(folder: Path) -> Exercise:
@@ -176,9 +176,16 @@ def load(folder: Path) -> Exercise:
     )
 
 
-def load_all(folder: Path) -> dict[str, Exercise]:
-    """Read every exercise of a folder, by name."""
-    return {path.parent.name: load(path.parent) for path in sorted(folder.glob("*/exercise.toml"))}
+def by_name(folders: Sequence[Path]) -> dict[str, Path]:
+    """Find each exercise in these folders; of two with one name that of the first folder."""
+    stated = [path for folder in reversed(folders) for path in folder.glob("*/exercise.toml")]
+    nearest = {path.parent.name: path.parent for path in stated}
+    return {name: nearest[name] for name in sorted(nearest)}
+
+
+def load_all(*folders: Path) -> dict[str, Exercise]:
+    """Read every exercise of these folders, by name; see `by_name`."""
+    return {name: load(folder) for name, folder in by_name(folders).items()}
 
 
 def exercise_folders() -> list[Path]:
@@ -191,9 +198,8 @@ def exercise_folders() -> list[Path]:
 def find_exercise(name: str) -> Exercise:
     """The exercise called `name`; ExerciseError says where it was looked for."""
     looked = exercise_folders()
-    for folder in looked:
-        if (folder / name / "exercise.toml").is_file():
-            return load(folder / name)
+    if folder := by_name(looked).get(name):
+        return load(folder)
     places = "\n".join(f"  {folder}" for folder in looked)
     raise ExerciseError(f"there is no exercise {name!r}. Looked in:\n{places}")
 

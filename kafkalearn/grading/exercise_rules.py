@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from kafkalearn.grading.exercise import Exercise, ExerciseError
+from kafkalearn.grading.exercise import Exercise, ExerciseError, tags_of
 
 MOST_TASK_WORDS = 80
 FEWEST_HINTS = 2
@@ -27,11 +27,6 @@ def read_book(path: Path) -> dict[str, Any]:
 def read_cells(path: Path) -> list[Cell]:
     """Read a notebook's cells, the source of each as one text."""
     return [{**cell, "source": "".join(cell["source"])} for cell in read_book(path)["cells"]]
-
-
-def tags_of(cell: Cell) -> list[str]:
-    """What the cell is tagged with."""
-    return list(cell["metadata"].get("tags", []))
 
 
 def code_cells(cells: Sequence[Cell]) -> list[Cell]:

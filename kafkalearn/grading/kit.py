@@ -18,7 +18,14 @@ from typing import Any, NamedTuple
 
 from kafkalearn.grading import exercise_rules as rules
 from kafkalearn.grading.answering.learner import Answer, asker
-from kafkalearn.grading.exercise import Exercise, ExerciseError, exercise_folders, load
+from kafkalearn.grading.exercise import (
+    Exercise,
+    ExerciseError,
+    by_name,
+    exercise_folders,
+    load,
+    tags_of,
+)
 from kafkalearn.grading.isolation.lending import lend, python_path
 from kafkalearn.grading.judging.judge import cases_of, decide
 
@@ -37,20 +44,18 @@ class Proof(NamedTuple):
 
 def find_folders(names: Sequence[str] = ()) -> list[Path]:
     """Find exercises by name, its beginning, or path, or all; ExerciseError says what there is."""
-    places = reversed(exercise_folders())  # the nearest comes last, and wins
-    stated = [path for place in places for path in place.glob("*/exercise.toml")]
-    known = {path.parent.name: path.parent for path in stated}
+    known = by_name(exercise_folders())
     found = []
-    for name in names or sorted(known):
+    for name in names or known:
         at_path = Path(name).resolve()
-        begun = [each for each in sorted(known) if each.startswith(name)]
+        begun = [each for each in known if each.startswith(name)]
         begun = [name] if name in known else begun
         if name not in known and (at_path / "exercise.toml").is_file():
             found.append(at_path)
         elif len(begun) == 1:
             found.append(known[begun[0]])
         else:
-            there = ", ".join(begun or sorted(known)) or "none"
+            there = ", ".join(begun or known) or "none"
             raise ExerciseError(f"there is no exercise {name!r}; there are: {there}")
     return found
 
@@ -96,7 +101,7 @@ def answers_of(path: Path) -> dict[str, Answer]:
             with redirect_stdout(io.StringIO()):
                 exec(compile(cell["source"], f"{path.name}:{cell['id']}", "exec"), space)
         except Exception as error:
-            if "raises-exception" not in rules.tags_of(cell):
+            if "raises-exception" not in tags_of(cell):
                 raise ExerciseError(
                     f"{path.name}: cell {cell['id']} stops with {type(error).__name__}: {error}"
                 ) from None
@@ -110,7 +115,7 @@ def answers_of(path: Path) -> dict[str, Answer]:
 def _lent(exercise: Exercise, folder: Path, _: Sequence[int]) -> Iterator[str]:
     """Run the solution's cells beside what is lent alone, as grading will."""
     cells = rules.code_cells(rules.read_cells(folder / "solution.ipynb"))
-    plain = [cell["source"] for cell in cells if "raises-exception" not in rules.tags_of(cell)]
+    plain = [cell["source"] for cell in cells if "raises-exception" not in tags_of(cell)]
     with TemporaryDirectory() as place:
         lend(exercise.lent_modules, Path(place))
         ran = subprocess.run(

@@ -1,12 +1,15 @@
 """Writes what a class is handed: starters only, and where asked for what `check` needs offline."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from kafkalearn.grading.exercise import FILES, ExerciseError, load
-from kafkalearn.grading.exercise_rules import breaches, read_book, tags_of
+from kafkalearn.grading.exercise import FILES, ExerciseError, load, tags_of
+from kafkalearn.grading.exercise_rules import breaches, read_book
+
+_INTO_CHECKOUT = re.compile(r"\[([^][]*)\]\(\.\./[^)]*\)")
 
 
 class ReleaseError(Exception):
@@ -55,12 +58,15 @@ def _write(texts: Mapping[Path, str], out: Path) -> None:
 
 
 def _student_version(starter: Path) -> str:
-    """Give the starter without outputs, and without what an editor left in its metadata."""
+    """Give the starter without outputs, an editor's metadata, and links into the checkout."""
     book = read_book(starter)
     for cell in book["cells"]:
         cell["metadata"] = {"tags": tags_of(cell)} if tags_of(cell) else {}
         if cell["cell_type"] == "code":
             cell |= {"outputs": [], "execution_count": None}
+        else:
+            text = "".join(cell["source"])
+            cell["source"] = _INTO_CHECKOUT.sub(r"\1", text).splitlines(keepends=True)
     kept = ("kernelspec", "kafkalearn")
     book["metadata"] = {name: each for name, each in book["metadata"].items() if name in kept}
     return json.dumps(book, indent=1, ensure_ascii=False) + "\n"

@@ -144,21 +144,21 @@ SubscriptionState            = kafkalearn.consumer.subscription_state.Subscripti
   isAssigned                 = is_assigned | 004
   isFetchable                = is_fetchable | 004
   position                   = position | 004
-  partitionLag               = partition_lag | 004
+  partitionLag               : only metrics read it: kafkalearn.analysis.lag tells | 004
   needRefreshCommits         = need_refresh_commits | 000
 SubscriptionType             = kafkalearn.consumer.subscription_state.SubscriptionType | 001 004
   AUTO_TOPICS                = AUTO_TOPICS | 001 004
   AUTO_PATTERN               = AUTO_PATTERN | 001 004
   USER_ASSIGNED              = USER_ASSIGNED | 004
-TopicpartitionState          = kafkalearn.consumer.subscription_state.TopicPartitionState | 004
-TopicPartitionState          = kafkalearn.consumer.subscription_state.TopicPartitionState | 004
+TopicpartitionState          = kafkalearn.consumer.partition_states.TopicPartitionState | 004
+TopicPartitionState          = kafkalearn.consumer.partition_states.TopicPartitionState | 004
   position                   = position | 004
   highWatermark              = high_watermark | 004
   committed                  = committed | 004
   commitedOffset             = committed | 003
   paused                     = paused | 004
   resetStrategy              = reset_strategy | 004
-OffsetResetStrategy          = kafkalearn.consumer.subscription_state.OffsetResetStrategy | 004
+OffsetResetStrategy          = kafkalearn.consumer.partition_states.OffsetResetStrategy | 004
   latest                     = LATEST | 003
   earliest                   = EARLIEST | 003
   none                       = NONE | 003
@@ -168,7 +168,7 @@ FETCHER = """
 Fetcher                      = kafkalearn.consumer.fetcher.Fetcher | 004
   sendFetches                = send_fetches | 004
   fetchedRecords             = fetched_records | 004
-  hasCompletedFetches        = has_completed_fetches | 004
+  hasCompletedFetches        : should_block says the opposite, as it is asked at each poll | 004
   createFetchRequests        = create_fetch_requests | 004
   parseCompletedFetch        = parse_completed_fetch | 004
   drainRecords               = drain_records | 004
@@ -191,7 +191,7 @@ PartitionRecords             = kafkalearn.consumer.completed_fetch.PartitionReco
 FetchManagerMetrics          : metrics are not built: a trace tells more
   fetchLatency               : metrics are not built: a trace tells more | 004
   fetchThrottleTimeSensor    : metrics are not built: a trace tells more | 004
-  recordPartitionLag         : metrics are not built: SubscriptionState.partition_lag tells | 004
+  recordPartitionLag         : metrics are not built: kafkalearn.analysis.lag tells | 004
 FetchResponseMetricAggregator : metrics are not built: a trace tells more | 004
 """
 

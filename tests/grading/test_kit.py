@@ -316,7 +316,7 @@ def test_exercises_are_found_by_name_and_by_path(exercise, monkeypatch):
 
 
 def test_a_release_holds_the_starter_and_nothing_else(exercise, tmp_path):
-    """No solution, no judge, no outputs, no stray metadata; named as it is handed in."""
+    """No solution, no judge, outputs, stray metadata or link into the checkout; its own name."""
     book = json.loads((exercise / "starter.ipynb").read_text(encoding="utf-8"))
     book["metadata"]["widgets"] = {"state": 1}
     book["cells"][0]["metadata"] = {"editable": True}
@@ -324,7 +324,10 @@ def test_a_release_holds_the_starter_and_nothing_else(exercise, tmp_path):
     status, said = command("release", NAME, "--out", "handout")
     assert (status, said.strip()) == (0, f"handout/{NAME}.ipynb")
     assert [path.name for path in Path("handout").rglob("*")] == [f"{NAME}.ipynb"]
-    assert Path(f"handout/{NAME}.ipynb").read_bytes() == (FOLDER / "starter.ipynb").read_bytes()
+    wanted = (FOLDER / "starter.ipynb").read_text(encoding="utf-8")
+    assert wanted.count("](../../notebooks/") == 3
+    wanted = re.sub(r"\[([^][]*)\]\(\.\./[^)]*\)", r"\1", wanted)
+    assert Path(f"handout/{NAME}.ipynb").read_text(encoding="utf-8") == wanted
 
 
 def test_a_release_with_checks_judges_where_there_is_no_checkout(exercise, tmp_path, monkeypatch):
@@ -428,6 +431,7 @@ def test_reset_keeps_what_was_there(exercise):
     kept = [exercise / f"{NAME}.before-{number}.ipynb" for number in (1, 2)]
     assert [path.read_text() for path in kept] == ["try 1", "try 2"]
     assert learners_copy(exercise).read_bytes() == (exercise / "starter.ipynb").read_bytes()
+    assert put_back(exercise) is None  # the copy is the starter: there is nothing to keep
     learners_copy(exercise).unlink()
     assert put_back(exercise) is None
     assert learners_copy(exercise).is_file()

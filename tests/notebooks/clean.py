@@ -12,7 +12,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
-from tests.notebooks.conventions import VIEW_PAYLOAD, problems
+from tests.notebooks.conventions import BLANK, FOLDED, VIEW_PAYLOAD, answers, problems
 
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
@@ -31,10 +31,10 @@ def execute(path: Path) -> NotebookNode:
 
 
 def clean(notebook: NotebookNode) -> NotebookNode:
-    """Drop what is not to be stored; tag cells that show a widget, since its view is dropped."""
+    """Drop what is not to be stored, tag what shows a widget (its view goes), fold answers."""
     notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNELSPEC))
     notebook.cells = [cell for cell in notebook.cells if "injected-parameters" not in _tags(cell)]
-    number = 0
+    folded, number = answers(notebook.cells), 0
     for cell in notebook.cells:
         tags = _tags(cell)
         if cell.cell_type == "code":
@@ -46,6 +46,9 @@ def clean(notebook: NotebookNode) -> NotebookNode:
             for output in cell.outputs:
                 _clean_output(output, number)
         cell.metadata = NotebookNode(tags=tags) if tags else NotebookNode()
+        if cell.id in folded:
+            cell.metadata.jupyter = NotebookNode(FOLDED)
+            cell.outputs = [NotebookNode(BLANK), *(out for out in cell.outputs if out != BLANK)]
     return notebook
 
 

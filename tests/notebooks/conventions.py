@@ -7,7 +7,7 @@ budgets are constants below. Notebooks of exercises follow rules of their own.
 import ast
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,9 @@ MAX_CELLS = 20
 MAX_WORDS = 80
 MAX_CODE_LINES = 12
 MAX_DEF_LINES = 6
+FOLDED = {"outputs_hidden": True}  # JupyterLab unfolds a cell's output when the cell is run
+# Of what is folded JupyterLab still shows the first line, that of the first output.
+BLANK: dict[str, Any] = {"output_type": "display_data", "data": {}, "metadata": {}}
 KNOWN_TAGS = {"parameters", "check", "widget", "raises-exception"}
 VIEW_PAYLOAD = "application/vnd.jupyter.widget-view+json"
 READABLE_ID = re.compile(r"(?![0-9a-f]{8}$)[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -84,6 +87,12 @@ def words(text: str) -> int:
     text = re.sub(r"<[^>]*>", " ", text)
     rest = re.findall(r"\w+(?:['’.\-/]\w+)*", HAN.sub(" ", text))
     return len(rest) + math.ceil(len(HAN.findall(text)) / 2)
+
+
+def answers(cells: Sequence[Any]) -> list[str]:
+    """Name the cells that answer a *Predict*: each the second below it, after the blank."""
+    last = len(cells) - 2
+    return [cells[i + 2].id for i, cell in enumerate(cells[:last]) if _asks(cell)]
 
 
 @rule
@@ -160,7 +169,7 @@ def order(lesson: Lesson) -> Iterator[str]:
 
 
 def _prediction(lesson: Lesson) -> Iterator[str]:
-    asks = [i for i, cell in enumerate(lesson.cells) if cell.source.startswith("**Predict")]
+    asks = [i for i, cell in enumerate(lesson.cells) if _asks(cell)]
     if not asks:
         yield "no text cell starts with '**Predict' and asks the learner for a prediction"
         return
@@ -170,7 +179,7 @@ def _prediction(lesson: Lesson) -> Iterator[str]:
         blank, reveal = (*lesson.cells[i + 1 : i + 3], None, None)[:2]
         if blank is None or not re.search(r"^prediction\w* = None\b", blank.source, re.MULTILINE):
             yield f"{_name(lesson.cells[i])} must be followed by a code cell 'prediction = None'"
-        elif reveal is None or not reveal.get("outputs"):
+        elif reveal is None or reveal.get("outputs", [])[1:] == []:
             yield f"{_name(blank)} must be followed by a cell whose output reveals the answer"
 
 
@@ -181,9 +190,14 @@ def metadata(lesson: Lesson) -> Iterator[str]:
         yield f"the notebook's metadata has {sorted(lesson.metadata)}: only kernelspec is allowed"
     elif lesson.metadata["kernelspec"].get("name") != "python3":
         yield "the kernelspec must be python3"
+    folded = answers(lesson.cells)
     for cell in lesson.cells:
-        if set(cell.metadata) - {"tags"}:
-            yield f"{_name(cell)} has metadata {sorted(cell.metadata)}: only tags are allowed"
+        if strange := sorted(set(cell.metadata) - {"tags", "jupyter"}):
+            yield f"{_name(cell)} has metadata {strange}: only tags are allowed"
+        if cell.metadata.get("jupyter", {}) != (FOLDED if cell.id in folded else {}):
+            yield f"{_name(cell)}: outputs_hidden is for what answers a prediction, and only that"
+        if cell.id in folded and cell.get("outputs", [])[:1] != [BLANK]:
+            yield f"{_name(cell)} shows the first line of its answer: BLANK comes first"
         if _tags(cell) - KNOWN_TAGS:
             unknown, known = sorted(_tags(cell) - KNOWN_TAGS), ", ".join(sorted(KNOWN_TAGS))
             yield f"{_name(cell)} has the tags {unknown}: {known} are allowed"
@@ -282,6 +296,10 @@ def _name(cell: Any) -> str:
 
 def _tags(cell: Any) -> set[str]:
     return set(cell.metadata.get("tags", []))
+
+
+def _asks(cell: Any) -> bool:
+    return bool(cell.source.startswith("**Predict"))
 
 
 def _nodes(cell: Any) -> Iterator[ast.AST]:

@@ -8,6 +8,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from tests.notebooks.clean import KERNELSPEC
+from tests.notebooks.conventions import BLANK, FOLDED
 
 TITLE = """# Three numbers
 > What do they add up to?
@@ -26,7 +27,7 @@ def good_lesson() -> NotebookNode:
         _code("scenario", "from IPython.display import HTML\n\nnumbers = [seed, 1, 2]"),
         _text("predict-sum", "**Predict.** What is the sum?"),
         _code("prediction", "prediction = None  # for example 7"),
-        _code("sum", "sum(numbers)", data={"text/plain": "3"}),
+        _code("sum", "sum(numbers)", data={"text/plain": "3"}, folded=True),
         _text("reason", "Zero adds nothing; see [the scenario](#Three-numbers)."),
         _code("bars", f"HTML('{PICTURE}')", data=picture, tag="widget"),
         _code("bars-as-text", "print(*numbers)", stream="0 1 2\n", tag="check"),
@@ -58,9 +59,17 @@ def _text(name: str, source: str) -> NotebookNode:
 
 
 def _code(
-    name: str, source: str, *, tag: str = "", data: dict[str, Any] | None = None, stream: str = ""
+    name: str,
+    source: str,
+    *,
+    tag: str = "",
+    data: dict[str, Any] | None = None,
+    stream: str = "",
+    folded: bool = False,
 ) -> NotebookNode:
-    outputs = [new_output("execute_result", data=data)] if data else []
+    outputs = [NotebookNode(BLANK)] if folded else []
+    outputs += [new_output("execute_result", data=data)] if data else []
     outputs += [new_output("stream", name="stdout", text=stream)] if stream else []
-    metadata = {"tags": [tag]} if tag else {}
+    metadata: dict[str, Any] = {"tags": [tag]} if tag else {}
+    metadata |= {"jupyter": FOLDED} if folded else {}
     return new_code_cell(source, id=name, outputs=outputs, metadata=metadata)

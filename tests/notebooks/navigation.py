@@ -1,7 +1,7 @@
 """What leads from one notebook to the next: the contents in 00, and lines at the end of each.
 
 An exercise belongs to the lesson of its number, or to the last lesson before it. Links lead to the
-learner's copy of it, which `kafkalearn lab` and Binder make from the starter.
+learner's copy of it, which `kafkalearn lab` and Binder make from the starter; its end leads back.
 
 ``python -m tests.notebooks.navigation`` writes both anew; a test says where they are not so.
 """
@@ -15,6 +15,7 @@ import nbformat
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 CONTENTS = "contents"  # the id of the cell in 00 that holds the table
+WAY_BACK = "way-back"  # the id of the last cell of an exercise
 PARTS = {
     "0": "Beginning",
     "1": "Producer",
@@ -70,12 +71,12 @@ def _heading(path: Path, mark: str) -> str:
 
 
 def contents(found: list[Entry]) -> str:
-    """Make the table of 00, part by part."""
-    lines = ["## Contents"]
+    """Make the table of 00, part by part: one table, so that all parts are as wide."""
+    lines = ["## Contents", "", "| lesson | question |", "| --- | --- |"]
     for number, part in PARTS.items():
         of_part = [each for each in found if each.name.startswith(number)]
         if of_part:
-            lines += ["", f"**{part}**", "", "| | question |", "| --- | --- |"]
+            lines.append(f"| **{part}** | |")
             for each in of_part:
                 exercises = "".join(f" [exercise]({file})" for file, _ in each.exercises)
                 lines.append(f"| {each.link} | {each.question}{exercises} |")
@@ -95,6 +96,27 @@ def line(found: list[Entry], at: int) -> str:
     return (f"**Exercise:** {links}\n\n" if links else "") + " · ".join(parts)
 
 
+def way_back(found: list[Entry], at: int) -> str:
+    """Make the end of an exercise: its lesson, and the one after it."""
+    near = [each.link.replace("](", "](../../notebooks/") for each in found[at : at + 2]]
+    return "All right? Back to " + " · on to ".join(near)
+
+
+def wanted_exercise(path: Path, found: list[Entry], at: int) -> Any:
+    """Give an exercise's starter or solution as it should be, ending in its way back."""
+    notebook = nbformat.read(path, as_version=4)
+    cells = [cell for cell in notebook.cells if cell.id != WAY_BACK]
+    end = nbformat.v4.new_markdown_cell(way_back(found, at), id=WAY_BACK)
+    notebook.cells = [*cells, end]
+    return notebook
+
+
+def exercise_files(entry: Entry) -> list[Path]:
+    """List the starter and the solution of each exercise of a lesson."""
+    folders = [(NOTEBOOKS / file).parent for file, _ in entry.exercises]
+    return [folder / name for folder in folders for name in ("starter.ipynb", "solution.ipynb")]
+
+
 def wanted(path: Path, found: list[Entry]) -> Any:
     """Give the notebook as it should be."""
     notebook = nbformat.read(path, as_version=4)
@@ -110,14 +132,18 @@ def wanted(path: Path, found: list[Entry]) -> Any:
 def main() -> int:
     """Write what is not as it should be."""
     found = entries()
-    for entry in found:
-        path = NOTEBOOKS / entry.name
-        before = path.read_text(encoding="utf-8")
-        after = nbformat.writes(wanted(path, found), version=4, indent=1) + "\n"
-        if after != before:
-            path.write_text(after, encoding="utf-8")
-            print(f"{entry.name}: links written")
+    for at, entry in enumerate(found):
+        _write(NOTEBOOKS / entry.name, wanted(NOTEBOOKS / entry.name, found))
+        for path in exercise_files(entry):
+            _write(path, wanted_exercise(path, found, at))
     return 0
+
+
+def _write(path: Path, notebook: Any) -> None:
+    after = nbformat.writes(notebook, version=4, indent=1) + "\n"
+    if after != path.read_text(encoding="utf-8"):
+        path.write_text(after, encoding="utf-8")
+        print(f"{path.parent.name}/{path.name}: links written")
 
 
 if __name__ == "__main__":

@@ -103,6 +103,11 @@ def leftover_metadata(lesson: NotebookNode) -> None:
     cell_of(lesson, "sum").metadata["papermill"] = {"status": "completed"}
 
 
+def answer_in_sight(lesson: NotebookNode) -> None:
+    """Let the answer stand below its question before it was run."""
+    del cell_of(lesson, "sum").metadata["jupyter"]
+
+
 def widget_state(lesson: NotebookNode) -> None:
     """Leave what JupyterLab adds to a notebook."""
     lesson.metadata["widgets"] = {}
@@ -115,7 +120,7 @@ def random_id(lesson: NotebookNode) -> None:
 
 def out_of_order(lesson: NotebookNode) -> None:
     """Store a cell that was run again later."""
-    cell_of(lesson, "sum").outputs[0].execution_count = 9
+    cell_of(lesson, "sum").outputs[-1].execution_count = 9
 
 
 def view_payload(lesson: NotebookNode) -> None:
@@ -171,6 +176,15 @@ SPOILED = {
     "a prediction filled in": (source("prediction", "prediction = 3"), "'prediction = None'"),
     "an early reveal": (early_reveal, "a widget is shown before the first '**Predict'"),
     "no reveal": (stored("sum"), "'prediction' must be followed by a cell whose output reveals"),
+    "an answer in sight": (answer_in_sight, "'sum': outputs_hidden is for what answers"),
+    "a first line in sight": (
+        lambda lesson: cell_of(lesson, "sum").outputs.pop(0),
+        "'sum' shows the first line of its answer",
+    ),
+    "another output folded": (
+        lambda lesson: cell_of(lesson, "bars").metadata.update(jupyter={"outputs_hidden": True}),
+        "'bars': outputs_hidden is for what answers",
+    ),
     "nothing asserted": (nothing_asserted, "no cell asserts anything"),
     "no question at the end": (source("next-time", "Bye."), "the last cell must be text with"),
     "leftover cell metadata": (leftover_metadata, "has metadata ['papermill']"),

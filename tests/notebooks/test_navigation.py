@@ -1,5 +1,7 @@
 """Links from notebook to notebook: made from the titles, and as they are made."""
 
+import re
+
 import nbformat
 import pytest
 from nbformat.v4 import new_markdown_cell, new_notebook
@@ -11,8 +13,11 @@ from tests.notebooks.navigation import (
     PARTS,
     contents,
     entries,
+    exercise_files,
     line,
     wanted,
+    wanted_exercise,
+    way_back,
 )
 
 
@@ -39,11 +44,17 @@ def test_each_leads_to_its_neighbours(three):
     ]
 
 
-def test_the_contents_have_a_table_for_each_part(three):
+def test_the_contents_name_each_part(three):
     """Every notebook stands under its part, with its question."""
-    told = contents(entries(three))
-    assert told.index("**Beginning**") < told.index("| [11 B](11_b.ipynb) | Why B? |")
-    assert told.count("| --- | --- |") == 2
+    rows = contents(entries(three)).splitlines()[4:]
+    assert [row.split("](")[0] for row in rows] == [
+        "| **Beginning** | |",
+        "| [00 A",
+        "| **Producer** | |",
+        "| [11 B",
+        "| [12 C",
+    ]
+    assert rows[3] == "| [11 B](11_b.ipynb) | Why B? |"
 
 
 def exercise(folder, name):
@@ -74,6 +85,16 @@ def test_a_lesson_leads_to_its_exercises(with_exercises):
     )
 
 
+def test_an_exercise_leads_back(with_exercises):
+    """To its lesson and the next one, from its own folder; the last has no next."""
+    found = entries(with_exercises)
+    assert way_back(found, 1) == (
+        "All right? Back to [11 B](../../notebooks/11_b.ipynb)"
+        " · on to [12 C](../../notebooks/12_c.ipynb)"
+    )
+    assert way_back(found, 2) == "All right? Back to [12 C](../../notebooks/12_c.ipynb)"
+
+
 def test_links_are_written_once(with_exercises):
     """What was written is written over, not added to."""
     found = entries(with_exercises)
@@ -81,6 +102,19 @@ def test_links_are_written_once(with_exercises):
     nbformat.write(once, with_exercises / "11_b.ipynb")
     assert wanted(with_exercises / "11_b.ipynb", found) == once
     assert once.cells[-1].source.count("→") == 1
+
+
+def test_exercises_have_their_way_back():
+    """Each starter and solution ends in it, and its *Needs* is a link that leads somewhere."""
+    found = entries()
+    files = [(path, at) for at, entry in enumerate(found) for path in exercise_files(entry)]
+    assert len(files) == 24
+    for path, at in files:
+        stored = nbformat.read(path, as_version=4)
+        assert stored == wanted_exercise(path, found, at)
+        targets = re.findall(r"\]\((\S+)\)", stored.cells[0].source + stored.cells[-1].source)
+        assert len(targets) >= 2
+        assert all((path.parent / target).is_file() for target in targets)
 
 
 @pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)

@@ -14,10 +14,10 @@ from typing import Any
 from nbformat import NotebookNode
 from papermill.engines import Engine, NotebookExecutionManager, papermill_engines
 
-from kafkalearn.grading.engines.limits import TOO_MANY_CHECKS, ended_in_words
+from kafkalearn.grading.engines.limits import ended_in_words, stopped_in_words
 from kafkalearn.grading.engines.outputs import Lines, add_output, message_of
 from kafkalearn.grading.engines.runner import Ran, hung, run_papermill
-from kafkalearn.grading.exercise import Exercise
+from kafkalearn.grading.exercise import Exercise, tags_of
 from kafkalearn.grading.isolation.walls import IsolationError, SandboxedProcess, ServerPool
 from kafkalearn.grading.judging.judge_server import JudgeServer, TooManyChecksError
 
@@ -70,7 +70,7 @@ class Conversation:
                 except _CellEndedError:
                     pass
                 except TooManyChecksError:
-                    raise StoppedError(TOO_MANY_CHECKS) from None
+                    raise self._stopped("checks") from None
                 except OSError:
                     raise self._gone() from None
             else:
@@ -112,8 +112,7 @@ class Conversation:
         """Wait until something has come, or a limit is reached."""
         now = time.monotonic()
         if now >= self.total_deadline:
-            limit = f"{self.limits.total_seconds:g} s"
-            raise StoppedError(f"the notebook ran longer than {limit} and was ended in")
+            raise self._stopped("time")
         if self.cell_deadline and now >= self.cell_deadline:
             self.cell_deadline = None
             self.process.interrupt()
@@ -133,10 +132,12 @@ class Conversation:
         self.messages += map(message_of, self.cells.whole)
         self.cells.whole.clear()
         if self.cells.total > self.limits.output_kb * 1024:
-            limit = f"{self.limits.output_kb} kB"
-            raise StoppedError(f"the notebook wrote more than {limit} and was ended in")
+            raise self._stopped("output")
         if self.checks.total > _MOST_HEARD:
-            raise StoppedError("the notebook sent the judge no end of answers and was ended in")
+            raise self._stopped("answers")
+
+    def _stopped(self, why: str) -> StoppedError:
+        return StoppedError(stopped_in_words(why, self.limits))
 
     def _gone(self) -> StoppedError:
         ending = self.process.end(patience_seconds=_PATIENCE_SECONDS)
@@ -158,7 +159,7 @@ class ForkEngine(Engine):  # type: ignore[misc]
         """Run each code cell; a cell tagged raises-exception may fail."""
         conversation.notebook = nb_man.nb
         for cell in nb_man.nb.cells:
-            tags = cell.metadata.get("tags", [])
+            tags = tags_of(cell)
             if cell.cell_type != "code" or not cell.source.strip() or "skip-execution" in tags:
                 continue
             conversation.run(cell)

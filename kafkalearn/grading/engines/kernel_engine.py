@@ -22,7 +22,7 @@ from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import Engine, NotebookExecutionManager, papermill_engines
 
 from kafkalearn.grading.answering.wire import JUDGE_ADDRESS
-from kafkalearn.grading.engines.limits import TOO_MANY_CHECKS, ended_in_words
+from kafkalearn.grading.engines.limits import ended_in_words, stopped_in_words
 from kafkalearn.grading.engines.runner import Ran, hung, run_papermill
 from kafkalearn.grading.engines.sandboxed_kernel import SandboxedKernel, received
 from kafkalearn.grading.exercise import Exercise
@@ -49,7 +49,7 @@ class _Session:
             while True:
                 self.judge.hear()
         if self.judge.too_many:
-            self.end(TOO_MANY_CHECKS)
+            self.end("checks")
 
     def ran(self, stop: str) -> Ran:
         """Sum up."""
@@ -58,8 +58,8 @@ class _Session:
         return Ran(self.notebook, self.judge.verdicts, self.begun, stop)
 
     def end(self, why: str) -> None:
-        """Note why the notebook must go no further, and end it."""
-        self.why = self.why or why
+        """Note why the notebook must go no further, and end it; see `stopped_in_words`."""
+        self.why = self.why or stopped_in_words(why, self.exercise.limits)
         self.stop.set()
 
 
@@ -71,8 +71,8 @@ class _Client(PapermillNotebookClient):  # type: ignore[misc]
     def process_message(self, msg: dict[str, Any], *where: Any) -> Any:
         session = self.session
         session.written += len(repr(msg["content"]))
-        if session.written > (most := session.exercise.limits.output_kb) * 1024:
-            session.end(f"the notebook wrote more than {most} kB and was ended in")
+        if session.written > session.exercise.limits.output_kb * 1024:
+            session.end("output")
             return None
         return super().process_message(msg, *where)
 
@@ -184,12 +184,11 @@ def _no_settings() -> KernelSpecManager:
 @contextmanager
 def _killer(session: _Session, exercise: Exercise, kill: Any) -> Iterator[None]:
     """End the kernel when the session says so, at the latest after its total time."""
-    seconds = exercise.limits.total_seconds
     over = Event()
 
     def wait() -> None:
-        if not session.stop.wait(seconds):
-            session.end(f"the notebook ran longer than {seconds:g} s and was ended in")
+        if not session.stop.wait(exercise.limits.total_seconds):
+            session.end("time")
         if not over.is_set():
             with suppress(RuntimeError, OSError):  # It may just have ended.
                 kill()

@@ -9,23 +9,27 @@ from kafkalearn.grading.judging.wording import raised_in_words
 
 # As IPython and its kernel name a cell: <ipython-input-1-…>, or the number of a file.
 _IN_LINE = re.compile(r"(.*) \((?:<ipython-input[^)]*>|\d+\.py), line (\d+)\)", re.S)
-TOO_MANY_CHECKS = "the notebook asked for more checks than any needs and was ended in"
+
+
+def stopped_in_words(why: str, limits: Limits) -> str:
+    """Say why a notebook was ended, up to the name of the cell."""
+    causes = {
+        "time": f"ran longer than {limits.total_seconds:g} s",
+        "output": f"wrote more than {limits.output_kb} kB",
+        "memory": f"used more than {limits.memory_mb} MB of memory",
+        "cpu": f"used more than {limits.total_seconds:g} s of processor time",
+        "checks": "asked for more checks than any needs",
+        "answers": "sent the judge no end of answers",
+        "silent": "cut its connection to the judge",  # the process lives
+    }
+    return f"the notebook {causes[why]} and was ended in"
 
 
 def ended_in_words(ending: Ending, limits: Limits) -> str:
     """Say how a process ended, up to the name of the cell."""
     status, why = ending
-    causes = {
-        "memory": f"the notebook used more than {limits.memory_mb} MB of memory and was ended in",
-        "cpu": f"the notebook used more than {limits.total_seconds:g} s of processor time "
-        "and was ended in",
-        # The process lives, but its sockets are closed.
-        "silent": "the notebook cut its connection to the judge and was ended in",
-    }
-    if status == -signal.SIGXCPU:
-        why = "cpu"
-    if why:
-        return causes[why]
+    if why or status == -signal.SIGXCPU:
+        return stopped_in_words("cpu" if status == -signal.SIGXCPU else why, limits)
     try:
         how = f"was killed by {signal.Signals(-status).name}" if status < 0 else "ended"
     except ValueError:

@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 
 from kafkalearn.grading.engines.limits import error_in_words, with_line
 from kafkalearn.grading.engines.submission import prepare
-from kafkalearn.grading.exercise import Exercise
+from kafkalearn.grading.exercise import Exercise, tags_of
 from kafkalearn.grading.grades import FAILED, NOT_ASKED, NOT_REACHED, PASSED, Grade, not_run
 from kafkalearn.grading.handed_in.archives import SubmissionError
 from kafkalearn.grading.handed_in.collect import Submission
@@ -87,7 +87,7 @@ def run(submission: Submission, exercise: Exercise, *, seed: int, engine: Engine
 
 def hung(cell: NotebookNode) -> bool:
     """Whether it is a check that ran too long: the same answer would let the others hang too."""
-    return "check" in cell.metadata.get("tags", []) and any(
+    return "check" in tags_of(cell) and any(
         output.get("ename") == "KeyboardInterrupt" for output in cell.outputs
     )
 

@@ -8,7 +8,7 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import to_notebook
 
-from kafkalearn.grading.exercise import Exercise
+from kafkalearn.grading.exercise import Exercise, tags_of
 from kafkalearn.grading.handed_in.archives import SubmissionError, check_size
 
 MOST_CELLS = 500  # of a learner's; a starter has some 20
@@ -30,7 +30,7 @@ def prepare(content: bytes, exercise: Exercise) -> NotebookNode:
 
 
 def _has_tag(cell: Mapping[str, Any], tag: str) -> bool:
-    return cell["cell_type"] == "code" and tag in cell["metadata"].get("tags", [])
+    return cell["cell_type"] == "code" and tag in tags_of(cell)
 
 
 def _read(content: bytes) -> dict[str, Any]:

@@ -166,9 +166,9 @@ def table(
         )
         for member in members
     ]
-    has = ", ".join(f"{topic} has {count}" for topic, count in sorted(counts.items()))
+    has = ", ".join(f"{topic} has {count}" for topic, count in sorted(counts.items())) or "none"
     order = ", ".join(list(subscriptions)[:ROWS_SHOWN])
-    caption = f"Partitions: {has}\nThe dict's order of members: {order}"
+    caption = f"Partitions: {has}\nMembers, in the order of your dict: {order}"
     if len(subscriptions) > ROWS_SHOWN:
         caption += f" … ({len(subscriptions)} in all, the first {ROWS_SHOWN} are shown)"
     comparable = differ and isinstance(list(columns.values())[-1], dict)

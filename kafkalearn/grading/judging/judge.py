@@ -9,7 +9,7 @@ from typing import NamedTuple
 from kafkalearn.grading.exercise import Exercise
 from kafkalearn.grading.judging.cases import Ask, Cases, FunctionCases, Shown
 from kafkalearn.grading.judging.smallest import smallest
-from kafkalearn.grading.judging.wording import clean
+from kafkalearn.grading.judging.wording import NOT_WRITTEN, clean
 
 
 class Verdict(NamedTuple):
@@ -49,6 +49,8 @@ def _decide(exercise: Exercise, check: str, seed: int, ask: Ask) -> Verdict:
     kind = cases_of(exercise, ask)
     asked = 0
     for case, found in kind.tried(check, seed):
+        if found and found.sentence == NOT_WRITTEN:  # no case can show more
+            return Verdict(False, f"{check}: {NOT_WRITTEN}")
         if found:
             case, found = smallest(case, found, simpler=kind.simpler, find=kind.find)
             sentence = f"{check}: {clean(found.sentence)}"

@@ -112,7 +112,7 @@ def _lines(events: list[Event], seq: int) -> Iterator[str]:
 # What judges ask of a trace. `analysis.deliveries` counts the same, but names no event to look at.
 
 
-def lost(story: LoopStory, trace: Trace) -> Problem | None:
+def lost(trace: Trace) -> Problem | None:
     """Find a record that the committed offset passed, and that had no effect by the end."""
     done = _done(trace)
     for stored in trace.where(kind="offset_stored", topic=TOPIC):

@@ -5,6 +5,7 @@ import re
 from kafkalearn.grading.exercise import Exercise, Table
 from kafkalearn.trace.text import columns, padded
 
+NOT_WRITTEN = "not written yet: your answer still raises NotImplementedError"
 LONGEST_SENTENCE = 400  # characters of a learner's own message that are repeated
 
 
@@ -18,7 +19,7 @@ def clean(text: str) -> str:
 def raised_in_words(message: str, exercise: Exercise) -> str:
     """An exception for a learner, with the usual reason for the two that mean something else."""
     if message.startswith("NotImplementedError"):
-        return "not written yet: your answer still raises NotImplementedError"
+        return NOT_WRITTEN
     missing = re.search(r"No module named '(kafkalearn[\w.]*)'", message)
     if missing and missing[1] not in exercise.lent_modules:
         return f"this exercise does not lend {missing[1]}: write it yourself"
