@@ -1,18 +1,12 @@
-"""The README's Python is run, and prints what stands beside it; its commands are there."""
+"""The README's Python is run, and prints what stands beside it."""
 
 import re
-import shlex
 from contextlib import redirect_stdout
 from doctest import ELLIPSIS, OutputChecker
 from io import StringIO
 from pathlib import Path
 
 import pytest
-from typer import BadParameter
-from typer.core import TyperGroup
-from typer.main import get_command
-
-from kafkalearn.cli import app
 
 README = Path(__file__).parents[1] / "README.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", README.read_text(encoding="utf-8"), re.M | re.S)
@@ -54,39 +48,3 @@ def test_the_cluster_has_examples():
     """They are found, and show something."""
     of_clusters = [block for block in BLOCKS if "Simulation" in block]
     assert [len(shown(block).splitlines()) for block in of_clusters] == [6, 5, 2, 5]
-
-
-PAGES = [README, README.parent / "exercises" / "README.md"]
-TEXT = "".join(page.read_text(encoding="utf-8") for page in PAGES)
-COMMANDS = sorted(
-    {
-        line.split("#")[0].strip()
-        for block in re.findall(r"^```sh\n(.*?)^```$", TEXT, re.M | re.S)
-        for line in block.splitlines()
-        if re.match(r"(?:\.venv/bin/)?kafkalearn ", line)
-    }
-)
-
-
-def understood(line):
-    """Whether the command line has this command, these options and as many arguments."""
-    _, *words = shlex.split(line)
-    command, name = get_command(app), "kafkalearn"
-    context = command.context_class(command, info_name=name)
-    while isinstance(command, TyperGroup):
-        name, command, words = command.resolve_command(context, words)
-    return command.make_context(name, words, parent=context).info_name
-
-
-@pytest.mark.parametrize("line", COMMANDS)
-def test_the_command_line_has_what_is_shown(line):
-    """Each command of the README and of the instructors' page, with its options."""
-    assert understood(line) in line.split()
-
-
-@pytest.mark.parametrize("line", ["kafkalearn grade", "kafkalearn report x --no", "kafkalearn x"])
-def test_another_command_is_noticed(line):
-    """One that is not there, an option too many, an argument too few."""
-    with pytest.raises(BadParameter.__base__):
-        understood(line)
-    assert len(COMMANDS) > 5

@@ -88,7 +88,7 @@ def _tell(spark: "SparkSession", out: Path, counts: "Counts") -> None:
         print_(f"unparsed, {reason}: {count:,}")
     for name in counts.broken:
         print_(f"{name} breaks off: read up to there")
-    _tell_groups(spark.read.parquet(str(out / "events")), print_)
+    _tell_groups(spark.read.parquet(str(out.absolute() / "events")), print_)
     _tell_of_no_group(out / "events", print_)
     print_(f"Events are in {out / 'events'}")
 

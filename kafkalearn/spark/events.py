@@ -33,7 +33,7 @@ def events(spark: "SparkSession", folder: str | os.PathLike[str]) -> "DataFrame"
 
 def parquet_files(folder: str | os.PathLike[str], part: str) -> list[Path]:
     """List the files of one part of a sweep's folder, or of a plain folder; EventsError if none."""
-    root = Path(folder)
+    root = Path(folder).absolute()  # Java was started in another folder, perhaps.
     if root.is_file():
         return [root]
     place = root / part if (root / part).is_dir() else root

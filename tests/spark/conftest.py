@@ -2,6 +2,12 @@
 
 import pytest
 
+QUICKER = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_java():
@@ -19,3 +25,14 @@ def spark():
     session = spark_session("local[2]", spark_sql_shuffle_partitions="1")
     yield session
     session.stop()
+
+
+@pytest.fixture
+def quick(spark):
+    """Let Spark prepare little, as the command does for few events."""
+    kept = {name: spark.conf.get(name) for name in QUICKER}
+    for name, value in QUICKER.items():
+        spark.conf.set(name, value)
+    yield spark
+    for name, value in kept.items():
+        spark.conf.set(name, value)

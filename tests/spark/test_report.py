@@ -23,11 +23,6 @@ from kafkalearn.trace import Trace
 from kafkalearn.views.report import page
 
 SWEEP = Sweep("consumer_dies", range(2), {"session_timeout_ms": [6000, "x", 9000]})
-QUICKER = {
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-}
 
 
 def member(node, joined, left=None, reason=None, number=1):
@@ -321,17 +316,6 @@ def test_the_command_writes_the_page_whole_or_not_at_all(folder, monkeypatch):
     assert (folder / "report.html").read_text() == before
     nowhere = CliRunner().invoke(app, ["report", str(folder), "--out", str(folder / "no" / "x")])
     assert (nowhere.exit_code, "cannot be written" in nowhere.output) == (2, True)
-
-
-@pytest.fixture
-def quick(spark):
-    """Let Spark prepare little, as the command does for few events."""
-    kept = {name: spark.conf.get(name) for name in QUICKER}
-    for name, value in QUICKER.items():
-        spark.conf.set(name, value)
-    yield spark
-    for name, value in kept.items():
-        spark.conf.set(name, value)
 
 
 @pytest.mark.spark

@@ -48,6 +48,7 @@ def import_logs(spark: SparkSession, files: Sequence[Path], *, out: Path) -> Cou
     nothing is written.
     """
     check(files, out)
+    out = out.absolute()  # Java was started in another folder, perhaps.
     work = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
     try:
         with suited(spark, files):
