@@ -81,7 +81,7 @@ def _breaches_of(run: Run) -> list[str]:
         acknowledged=[each for each in run.acknowledged if each[0] in topics],
         loners=[each.name for each in plan.members if each.is_alone],
         loses_nothing=plan.loses_nothing,
-        gets_settled=plan.gets_settled,
+        settled_seq=run.settled_seq if plan.gets_settled else None,
     )
     if run.plan.with_messages:
         silently = not PROFILES[plan.profile].new_member_join_timeout

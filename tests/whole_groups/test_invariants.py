@@ -254,7 +254,18 @@ def test_callbacks_run_in_order(story, breaches):
 )
 def test_every_record_is_processed(story, breaches):
     """A record that a broker took and nobody processed is told."""
-    assert found(lost_records, story, topics=TOPICS, acknowledged=[]) == breaches
+    asked = {"topics": TOPICS, "acknowledged": []}
+    assert found(lost_records, story, settled_seq=9, **asked) == breaches
+
+
+def test_what_comes_when_all_have_ended_is_not_lost():
+    """A producer gave it up, sent it again and closed; the first copy was on its way for long."""
+    story, asked = (
+        Members().append(0).processed(0).append(1),
+        {"topics": TOPICS, "acknowledged": []},
+    )
+    assert found(lost_records, story, settled_seq=2, **asked) == []
+    assert len(found(lost_records, story, settled_seq=3, **asked)) == 1
 
 
 def test_what_is_acknowledged_is_there():
@@ -262,8 +273,9 @@ def test_what_is_acknowledged_is_there():
     story = Members().append(0).processed(0)
     breach = "orders-0 1 was acknowledged, and no broker has it"
     places = [("orders", 0, 0), ("orders", 0, 1)]
-    assert found(lost_records, story, topics=TOPICS, acknowledged=places) == [breach]
-    assert found(lost_records, story, topics=TOPICS, acknowledged=places[:1]) == []
+    asked = {"topics": TOPICS, "settled_seq": 9}
+    assert found(lost_records, story, acknowledged=places, **asked) == [breach]
+    assert found(lost_records, story, acknowledged=places[:1], **asked) == []
 
 
 @cases(
@@ -334,9 +346,9 @@ def test_every_invariant_is_asked():
     def asked(**plan):
         return list(invariants_of(topics=TOPICS, acknowledged=[], loners=[], **plan))
 
-    assert asked(loses_nothing=False, gets_settled=True) == always
-    assert asked(loses_nothing=True, gets_settled=False) == [*always, "unprocessed"]
-    assert asked(loses_nothing=True, gets_settled=True) == [*always, "unprocessed", "lost"]
+    assert asked(loses_nothing=False, settled_seq=9) == always
+    assert asked(loses_nothing=True, settled_seq=None) == [*always, "unprocessed"]
+    assert asked(loses_nothing=True, settled_seq=0) == [*always, "unprocessed", "lost"]
     assert list(message_invariants_of(joins_end_silently=False)) == [
         "commits",
         "refusals",
