@@ -1,14 +1,17 @@
 """What CONTRIBUTING.md names is there: files, make's targets, commands, modules to run."""
 
 import re
+import shlex
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from typer import BadParameter
+from typer.core import TyperGroup
+from typer.main import get_command
 
+from kafkalearn.cli import app
 from tests.test_house import NEVER_TRACKED
-from tests.test_readme import understood
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -23,6 +26,16 @@ def is_there(name):
     pattern = re.sub("NN|NAME", "*", name).rstrip("/")
     folders = (ROOT / "kafkalearn", ROOT / "tests")
     return any(ROOT.glob(pattern)) or any(any(each.rglob(pattern)) for each in folders)
+
+
+def understood(line):
+    """Whether the command line has this command, these options and as many arguments."""
+    _, *words = shlex.split(line)
+    command, name = get_command(app), "kafkalearn"
+    context = command.context_class(command, info_name=name)
+    while isinstance(command, TyperGroup):
+        name, command, words = command.resolve_command(context, words)
+    return command.make_context(name, words, parent=context).info_name
 
 
 def is_right(told):

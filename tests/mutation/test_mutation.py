@@ -61,8 +61,13 @@ def test_cheap_tests_judge_first_and_all_others_what_lives():
 def test_a_mutant_is_killed_by_a_test_that_fails(tmp_path):
     """Killed, survived, timed out and not covered are told apart, and the copy is mended after."""
     project = tmp_path / "project"
-    for file, text in (("kafkalearn/double.py", SOURCE), ("tests/test_double.py", TEST)):
-        (project / file).parent.mkdir(parents=True)
+    files = {
+        "kafkalearn/__init__.py": "",  # or a kafkalearn further on in sys.path would be taken
+        "kafkalearn/double.py": SOURCE,
+        "tests/test_double.py": TEST,
+    }
+    for file, text in files.items():
+        (project / file).parent.mkdir(parents=True, exist_ok=True)
         (project / file).write_text(text)
     (project / "pyproject.toml").write_text(
         '[tool.pytest.ini_options]\npythonpath = ["."]\naddopts = "--import-mode=importlib"\n'

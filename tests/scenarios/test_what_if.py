@@ -187,7 +187,10 @@ REFUSED = {
         "at_ms is 99000: the story ends at 12020 ms",
     ),
     "settings are no dict": ({"settings": 3}, "settings is 3: a dict is allowed"),
-    "unknown setting": ({"settings": {"partition": 3}}, "partition is no setting of a simulation"),
+    "unknown setting": (
+        {"settings": {"partition": 3}},
+        "partition is no setting of consumer_dies: did you mean partitions?",
+    ),
 }
 
 
