@@ -59,7 +59,11 @@ def read_parquet(spark: "SparkSession", files: list[Path]) -> "DataFrame":
 
 
 def _carried(spark: "SparkSession", files: list[Path]) -> "DataFrame":
-    """Take the files to a cluster's executors through Spark: they may not see this folder."""
+    """Take the files to a cluster's executors through Spark: they may not see this folder.
+
+    All of them pass through the driver, and Python reads them: what is large belongs on storage
+    that the executors share, where `spark.read.parquet` reads it.
+    """
     import pyarrow.parquet
     from pyspark.sql.pandas.types import from_arrow_schema
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from kafkalearn.analysis.causes import member_of
 from kafkalearn.spark.report_advice import advice
 from kafkalearn.spark.report_windows import began_ms
 
@@ -51,8 +52,8 @@ def group_of(
 def _told(row: Row, story: Row, *, owned: list[Row], nodes: Row, end: int) -> Row:
     """What a generation's story adds to its rebalance. end: when the next one began."""
     reason = row.get("reason") or story.get("reason")
-    named = (member for member in nodes if member and member in (reason or ""))
-    member_id = row.get("member_id") or next(named, None)
+    named = member_of(reason)
+    member_id = row.get("member_id") or (named if named in nodes else None)
     settled = end if row.get("ended_ms") is None else row["ended_ms"]
     return {
         "member_id": member_id,

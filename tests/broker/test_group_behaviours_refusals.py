@@ -68,19 +68,13 @@ def test_lists_are_not_filtered_before_2_6(profile):
 
 
 @pytest.mark.parametrize("profile", [*DYNAMIC, "2.3", "2.4"])
-def test_a_sync_names_no_protocol_before_2_5(profile):
-    """protocol_name in a SyncGroup is refused."""
+@pytest.mark.parametrize("named", [{"protocol_name": "range"}, {"protocol_type": "consumer"}])
+def test_a_sync_names_no_protocol_before_2_5(profile, named):
+    """Neither its name nor its type is taken in a SyncGroup."""
     groups = group_in("AwaitingSync", profile)
-    sentence = refused(groups, lambda: groups.sync("a", protocol_name="range"))
+    sentence = refused(groups, lambda: groups.sync("a", **named))
     request = "a SyncGroup that names its protocol (KIP-559, from 2.5)"
     assert sentence == f"profile {profile} does not know {request}: choose a newer one"
-
-
-@pytest.mark.parametrize("profile", [*DYNAMIC, "2.3", "2.4"])
-def test_a_sync_names_no_protocol_type_before_2_5(profile):
-    """Neither is there a protocol_type."""
-    groups = group_in("AwaitingSync", profile)
-    refused(groups, lambda: groups.sync("a", protocol_type="consumer"))
 
 
 def test_from_2_5_a_sync_that_names_another_protocol_is_refused():

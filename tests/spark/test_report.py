@@ -15,7 +15,7 @@ from kafkalearn.spark import report_windows
 from kafkalearn.spark.events import EventsError, events
 from kafkalearn.spark.report import _how_well, gather, session_settings
 from kafkalearn.spark.report_advice import advice
-from kafkalearn.spark.report_group import _owners
+from kafkalearn.spark.report_group import _owners, _told
 from kafkalearn.spark.report_windows import _of_group, moments, windows_of
 from kafkalearn.spark.sweep_part import as_files, run_part
 from kafkalearn.spark.sweep_plan import Sweep
@@ -378,3 +378,19 @@ def test_a_sweep_is_told_by_how_its_runs_are_spread(quick, tmp_path):
     assert (told["wanted"], told["runs"], told["failed"]) == (6, 4, 1)
     six, nine = (each["unowned_ms"]["marks"][2] for each in told["values"][:2])
     assert 0 < six < nine
+
+
+@pytest.mark.parametrize(
+    ("reason", "named"),
+    [
+        ("removing member c-10 on LeaveGroup", "c-10"),
+        ("adding new member c-1", "c-1"),
+        ("removing member c-100 on LeaveGroup", None),
+        (None, None),
+    ],
+)
+def test_a_reason_names_a_member_by_its_whole_id(reason, named):
+    """Another id that begins alike is another member; who is not of the group is nobody."""
+    row = {"reason": reason, "ended_ms": 5}
+    told = _told(row, {}, owned=[], nodes={"c-1": "a", "c-10": "b"}, end=9)
+    assert told["member_id"] == named

@@ -3,7 +3,7 @@
 Workers take whole files, so that there are two: one for each of two cores.
 """
 
-SEEDS = range(800)
+SEEDS = range(1_000)
 CHUNK = 25
 
 

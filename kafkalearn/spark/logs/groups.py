@@ -208,7 +208,7 @@ def _memberships() -> Column:
         return step("member_joined", member, F.col("at"), F.lit(None).cast("string"))
 
     def went(member: Column) -> Column:
-        why = F.get(F.filter("evidence", lambda each: each["text"].contains(member)), 0)
+        why = F.get(F.filter("evidence", lambda each: each["who"] == member), 0)
         reason = _json(reason=F.coalesce(why["text"], F.col("reason")))
         return step("member_removed", member, F.coalesce(why["place"], F.col("began")), reason)
 
