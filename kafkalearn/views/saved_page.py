@@ -5,8 +5,14 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-# The page may load nothing from anywhere; what it shows cannot start anything either.
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+from kafkalearn.views.html_file import html_file
+
+_ALONE = """
+body { margin: 12px; background: light-dark(#fff, #12161c); }
+.kl-stepper { margin: auto !important; }
+.kl-above { max-width: 1240px; margin: 0 auto 14px; overflow-wrap: anywhere; color: var(--ink);
+  font: 15px/1.5 var(--sans); }
+.kl-above h1 { font-size: 22px; margin: 0; } .kl-above p { margin: 4px 0; }"""
 _SHIM = """
 const held = JSON.parse(document.getElementById("held").textContent);
 const model = {
@@ -30,21 +36,12 @@ def saved_page(
     # Within a script element only "<" could end it, or begin a comment that swallows the rest.
     held = json.dumps(state, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     script = module.replace("export default", "const widget =") + _SHIM
-    lang = escape(state["story"]["lang"])
     told = f"<h1>{escape(title)}</h1>" + "".join(f"<p>{escape(each)}</p>" for each in about)
     above = f'<header class="kl kl-above">{told}</header>' if about else ""
-    return (
-        f'<!doctype html>\n<html lang="{lang}"><head><meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{style}\n"
-        ":root { color-scheme: light dark; }\n"
-        "body { margin: 12px; background: light-dark(#fff, #12161c); }\n"
-        ".kl-stepper { margin: auto !important; }\n"
-        ".kl-above { max-width: 1240px; margin: 0 auto 14px; overflow-wrap: anywhere; "
-        "color: var(--ink); font: 15px/1.5 var(--sans); }\n"
-        ".kl-above h1 { font-size: 22px; margin: 0; } .kl-above p { margin: 4px 0; }\n"
-        f'</style></head><body>\n{above}<main id="stepper"></main>\n'
+    body = (
+        f'<body>\n{above}<main id="stepper"></main>\n'
         f'<script type="application/json" id="held">{held}</script>\n'
-        f'<script type="module">\n{script}</script>\n</body></html>\n'
+        f'<script type="module">\n{script}</script>\n</body>'
     )
+    lang = state["story"]["lang"]
+    return html_file(title, body, style=style + _ALONE, lang=lang, has_scripts=True)

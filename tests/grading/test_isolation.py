@@ -4,6 +4,7 @@ import json
 import socket
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
 
 import pytest
 
@@ -44,7 +45,8 @@ def test_every_submission_finds_an_empty_folder(engine):
     """Nothing of one is there for the next, behind walls or not."""
     source = (
         "import os, tempfile\nassert os.listdir() == []\n"
-        "assert os.listdir(tempfile.gettempdir()) == []\n"
+        "here = os.scandir(tempfile.gettempdir())\n"
+        "assert [each for each in here if not each.is_symlink()] == []\n"  # links to what is lent
         "open('x', 'w').close()\ntempfile.mkstemp()"
     )
     assert [graded(source, engine)[0] for _ in range(2)] == [{"passed"}] * 2
@@ -55,7 +57,7 @@ def test_only_python_the_system_and_what_is_lent_are_there():
     """No home, no checkout, no /sys; everything but the scratch folder is read-only."""
     server = SandboxServer(ALWAYS_LENT, protections=PROTECTIONS)
     allowed = {"bin", "sbin", "dev", "etc", "lent", "lib", "lib32", "lib64", "proc", "usr", "tmp"}
-    allowed |= {"scratch", Path(sys.prefix).parts[1], Path(sys.base_prefix).parts[1]}
+    allowed |= {"scratch", "apart", Path(sys.prefix).parts[1], Path(sys.base_prefix).parts[1]}
     source = (
         "import os, kafkalearn\nassert kafkalearn.__path__ == ['/lent/kafkalearn']\n"
         "here = {n for n in os.listdir('/') if os.listdir('/' + n) if os.path.isdir('/' + n)}\n"
@@ -71,6 +73,26 @@ def test_only_python_the_system_and_what_is_lent_are_there():
     process.end()
     server.close()
     assert said.strip().startswith(b'{"done": null}'), said
+
+
+@needs_walls
+def test_a_folder_for_all_is_ones_own_even_if_python_lies_there(monkeypatch):
+    """What is lent of it can be read and not written to; Java writes there, whatever it is told."""
+    shared = gettempdir()
+    with TemporaryDirectory(dir=shared) as folder:
+        Path(folder).chmod(0o755)
+        Path(folder, "lent.py").touch()
+        monkeypatch.setenv("PYTHONPATH", folder)
+        source = (
+            "import os\n"
+            f"assert os.listdir({folder!r}) == ['lent.py']\n"
+            f"assert not os.access({folder!r}, os.W_OK)\n"
+            f"open({shared + '/x'!r}, 'w').close()"
+        )
+        engine = ForkRunner(PROTECTIONS)
+        status, reason = graded(source, engine)
+        engine.close()
+    assert status == {"passed"}, reason
 
 
 @needs_walls

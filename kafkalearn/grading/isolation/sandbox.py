@@ -23,6 +23,8 @@ WITHOUT_PRIVILEGES = frozenset({"session", "descriptors", "environment", "limits
 PROTECTIONS = WITHOUT_PRIVILEGES | {"root", "network", "pids", "ipc", "user", "calls"}
 SCRATCH = "/scratch"  # behind the walls: the one folder to write to
 LENT = "/lent"
+_OWN = ("tmp", "dev/shm")  # folders for all: each process has its own, in SCRATCH
+_APART = "/apart"  # behind the walls: what is lent of these, as where Python itself lies there
 NEW_ROOT = "/proc"  # a mount point on every Linux, also where `/` is none
 MOST_MESSAGE = 2**17  # bytes
 _DEVICES = ("null", "zero", "full", "random", "urandom")
@@ -89,30 +91,44 @@ def enter(walls: Walls) -> None:
 def _build_root(walls: Walls) -> None:
     linux.mount("", NEW_ROOT, flags=linux.PRIVATE)
     _tmpfs(NEW_ROOT, "mode=755,size=8m")
-    for name in ("empty", "proc", "tmp", "etc", "dev/shm", "dev/pts", SCRATCH[1:]):
+    for name in ("empty", "proc", "etc", "dev/pts", SCRATCH[1:]):
         Path(NEW_ROOT, name).mkdir(parents=True)
     Path(NEW_ROOT, "etc/hosts").write_text(_HOSTS, encoding="ascii")
     # Each submission has a user of its own, whose name Java wants to know.
     Path(NEW_ROOT, "etc/passwd").symlink_to(f"{SCRATCH}/passwd")
     for path in sorted(walls.visible):
-        _show(path, path)
+        _show(path, _place(path))
     _show(walls.lent, LENT)
     # From here on nothing may happen to the machine's own folders.
     linux.mount("", NEW_ROOT, flags=linux.PRIVATE | linux.REC)
     for path in walls.hidden:
-        if os.path.isdir(NEW_ROOT + path):
-            linux.mount(f"{NEW_ROOT}/empty", NEW_ROOT + path, flags=linux.BIND)
-    for name in ("tmp", "dev/shm"):
-        place = Path(NEW_ROOT, name)
-        if not any(place.iterdir()):  # Python itself may live below /tmp.
-            place.rmdir()
-            place.symlink_to(f"{SCRATCH}/{place.name}")
+        if os.path.isdir(place := NEW_ROOT + _place(path)):
+            linux.mount(f"{NEW_ROOT}/empty", place, flags=linux.BIND)
+    for name in _OWN:
+        Path(NEW_ROOT, name).symlink_to(Path(SCRATCH, Path(name).name))
     for name in _DEVICES:
         _show(f"/dev/{name}", f"/dev/{name}")
     Path(NEW_ROOT, "dev/ptmx").symlink_to("pts/ptmx")
     Path(NEW_ROOT, "dev/fd").symlink_to("/proc/self/fd")
     linux.make_read_only(NEW_ROOT)
     _tmpfs(NEW_ROOT + SCRATCH, "mode=755,size=8m")
+    for name in _OWN:
+        _make_own(NEW_ROOT, name)
+
+
+def _place(path: str) -> str:
+    """Where a file or folder of the machine is to be shown."""
+    is_own = path.startswith(tuple(f"/{name}/" for name in _OWN))
+    return _APART + path if is_own else path
+
+
+def _make_own(root: str, name: str) -> None:
+    """Make one of a process's own folders; what is lent of it is in there, too."""
+    own = Path(root + SCRATCH, Path(name).name)
+    own.mkdir(exist_ok=True)
+    lent = f"{_APART}/{name}"
+    for entry in os.listdir(root + lent) if os.path.isdir(root + lent) else ():
+        own.joinpath(entry).symlink_to(f"{lent}/{entry}")
 
 
 def _show(path: str, at: str) -> None:
@@ -155,6 +171,8 @@ def confine(
             _own_proc()
         users = _USERS.format(user=user, home=f"{SCRATCH}/work")
         Path(SCRATCH, "passwd").write_text(users, encoding="ascii")
+        for name in _OWN:
+            _make_own("", name)
     for name in ("work", "tmp", "shm"):
         folder = Path(walls.scratch, name)
         folder.mkdir(exist_ok=True)

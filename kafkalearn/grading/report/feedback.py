@@ -14,6 +14,7 @@ from kafkalearn.grading.exercise import Exercise, Table, student_seed
 from kafkalearn.grading.grades import FAILED, NOT_REACHED, NOT_RUN, PASSED, Grade
 from kafkalearn.trace.text import columns
 from kafkalearn.views.drawings.common import COLOURS
+from kafkalearn.views.html_file import html_file
 from kafkalearn.views.wording import shown, tag
 
 MARKS = {
@@ -22,22 +23,8 @@ MARKS = {
     NOT_REACHED: "– not reached",
     NOT_RUN: "! not graded",
 }
-MADE_HERE = '<meta name="generator" content="kafkalearn">'
 STORIES = "stories"  # folder of their pages, beside the students' own
 LONGEST_FILE_NAME = 150  # bytes, extension not counted
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-_PAGE = """<!doctype html>
-<html lang="en" class="kl"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-{made_here}
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-{style}</style></head>
-<body><main><h1>{title}</h1>
-<p class="soft">{subtitle}</p>
-{body}</main></body></html>
-"""
 _NUMBER = re.compile(r"\d+")
 _PARTITION = re.compile(r"\S+-(\d+)")
 
@@ -45,13 +32,11 @@ _PARTITION = re.compile(r"\S+-(\d+)")
 def html_page(title: str, subtitle: str, *, body: str, style: str) -> str:
     """A page that needs nothing else and runs nothing; `style` adds to the look of all views."""
     sheets = (("kafkalearn.views", "look.css"), ("kafkalearn.grading.report", style))
-    return _PAGE.format(
-        policy=_POLICY,
-        made_here=MADE_HERE,
-        title=escape(title),
-        subtitle=escape(subtitle),
+    head = f'<h1>{escape(title)}</h1>\n<p class="soft">{escape(subtitle)}</p>\n'
+    return html_file(
+        title,
+        f'<body class="kl"><main>{head}{body}</main></body>',
         style="".join(files(place).joinpath(name).read_text("utf-8") for place, name in sheets),
-        body=body,
     )
 
 

@@ -21,6 +21,7 @@ from kafkalearn.grading.judging.showing import STORY_PANES
 from kafkalearn.grading.report import feedback
 from kafkalearn.grading.report.class_page import class_page
 from kafkalearn.trace import Trace
+from kafkalearn.views.html_file import MADE_HERE
 
 LONGEST_STORY = 1000  # events that a page can step through
 
@@ -96,10 +97,7 @@ def _keep_others(old: Path, new: Path) -> None:
                     shutil.copy2(other, new / feedback.STORIES / other.name)
         elif path.is_dir():
             shutil.copytree(path, new / path.name)
-        elif (
-            feedback.MADE_HERE.encode() not in path.read_bytes()[:1000]
-            and not (new / path.name).exists()
-        ):
+        elif MADE_HERE.encode() not in path.read_bytes()[:1000] and not (new / path.name).exists():
             shutil.copy2(path, new / path.name)
 
 

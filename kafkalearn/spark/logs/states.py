@@ -1,11 +1,12 @@
 """What a line does not say, from the lines before it: time, member, generation, a whole list."""
 
-from pyspark.sql import Column, DataFrame, Window, WindowSpec
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from kafkalearn.spark.logs.partitions import by_member, partitions
 
 PLACE = ("time_ms", "file", "line")
+_SO_FAR = (Window.unboundedPreceding, Window.currentRow)
 # Dropped once, at the end: each step of a plan is paid for, and Spark carries none in vain.
 _STEPS = (
     *("step", "block", "owner", "items", "owners", "given", "named", "other", "found"),
@@ -14,14 +15,10 @@ _STEPS = (
 _HEX = r"^(.+)-(?:[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$"
 
 
-def until_now(*keys: str) -> WindowSpec:
-    """All rows of the same keys up to a row itself."""
-    ordered = Window.partitionBy(*keys).orderBy(*PLACE)
-    return ordered.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-
-
 def _last(value: Column, *keys: str) -> Column:
-    return F.last(value, ignorenulls=True).over(until_now(*keys))
+    """Give the last value that is not null, of the rows of the same keys up to a row itself."""
+    so_far = Window.partitionBy(*keys).orderBy(*PLACE).rowsBetween(*_SO_FAR)
+    return F.last(value, ignorenulls=True).over(so_far)
 
 
 def completed(rows: DataFrame) -> DataFrame:
@@ -66,7 +63,7 @@ def _in_time(rows: DataFrame) -> DataFrame:
     step = F.signum(F.col("time_ms") - F.lag("time_ms", 1).over(as_written))
     turned = F.when(F.sum("step").over(whole) < 0, -F.col("number")).otherwise(F.col("number"))
     in_file = Window.partitionBy("file").orderBy("line")
-    before = in_file.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    before = in_file.rowsBetween(*_SO_FAR)
     everywhere = in_file.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
     return (
         rows.withColumn("step", step)

@@ -6,6 +6,7 @@ from typing import Any
 
 from kafkalearn.trace import Trace
 from kafkalearn.views.assets import joined
+from kafkalearn.views.html_file import html_file
 from kafkalearn.views.panes import PANES, lacking
 from kafkalearn.views.report import words
 from kafkalearn.views.report.group import group_section, unowned, why
@@ -14,8 +15,6 @@ from kafkalearn.views.report.tables import table
 from kafkalearn.views.stepper import DEFAULT_PANES, Stepper
 from kafkalearn.views.wording import listed, plural, shown, tag
 
-# The Stepper's windows are pages in frames: what this page may not do, they may not either.
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 # Who opens a window, by its bar or a link, goes through it by the keys at once.
 _KEYS = """
 const enter = (frame) => frame?.contentDocument?.querySelector(".kl-stepper")?.focus();
@@ -42,14 +41,13 @@ def page(data: Mapping[str, Any]) -> str:
         parts.append(sweep_section(data["sweep"]))
     if data["unparsed"] is not None:
         parts.append(_unparsed(data["unparsed"]))
-    style, body = joined("look.css", "report/report.css"), "\n".join(parts)
     script = tag("script", _KEYS) if data["windows"] else ""
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(f'Report on {name}')}</title>\n<style>\n{style}\n</style></head>\n"
-        f'<body class="kl kl-report"><main>\n{body}\n</main>{script}</body></html>\n'
+    main = tag("main", "\n".join(parts))
+    return html_file(
+        f"Report on {name}",
+        f'<body class="kl kl-report">{main}{script}</body>',
+        style=joined("look.css", "report/report.css"),
+        has_scripts=True,
     )
 
 
