@@ -2,6 +2,7 @@
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 
 from kafkalearn.scenarios import consumer_dies
 from kafkalearn.trace import Trace
@@ -61,12 +62,14 @@ def test_a_rebalance_opens_in_the_stepper_and_steps(opened):
     window.get_by_role("link", name="step through it (1)").click()
     stepper = window.frame_locator("iframe").locator(".kl-stepper")
     scrub = stepper.locator("[data-scrub]")
+    expect(stepper).to_be_focused()
     assert scrub.input_value() == "7"
     window.keyboard.press("ArrowRight")
     assert scrub.input_value() == "8"
     bar = window.locator(".kl-window > summary")
     for _ in range(2):
         bar.click()
+    expect(stepper).to_be_focused()  # Chromium tells of what was opened a moment later.
     window.keyboard.press("ArrowRight")
     assert scrub.input_value() == "9"
     for shown in (window.locator("main"), stepper):
