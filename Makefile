@@ -7,15 +7,17 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check install
 NB     ?= notebooks/*.ipynb
 WHEELS := build/wheelhouse
 
-.PHONY: help lab test soak run notebooks book browse pictures bench mutation lint lock conformance binder-check wheelhouse clean
+.PHONY: help lab spark test soak run notebooks book browse pictures bench mutation lint lock conformance binder-check wheelhouse clean
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 15
 
 lab: $(READY)  ## open JupyterLab on the welcome notebook
 	@$(BIN)/kafkalearn lab
 
+spark: $(VENV)/.ready-spark  ## for who uses Spark often: from now on it starts, and answers, some 6 s sooner (a minute, once)
+
 # --nbval makes a test of each notebook cell: its output must be the stored one. See tests/sharing.py for what runs together.
-test: $(READY) lint  ## every test: package, notebooks, Spark, a real browser
+test: $(READY) $(VENV)/.ready-spark lint  ## every test: package, notebooks, Spark, a real browser
 	$(BIN)/python -m pytest -n 2 \
 	  --nbval --nbval-sanitize-with tests/notebooks/sanitize.cfg tests notebooks
 
@@ -66,6 +68,10 @@ $(READY): requirements.lock pyproject.toml
 	$(PIP) $(OFFLINE) --require-hashes -r requirements.lock
 	$(PIP) $(OFFLINE) --quiet --no-deps -e .
 	@touch $@
+
+$(VENV)/.ready-spark: $(READY)
+	@echo "Making an archive of the classes that Spark needs: a minute, once."
+	@-$(BIN)/python -m kafkalearn.spark.class_archive && touch $@
 
 # The lock knows no build tools: kafkalearn itself and packages without a wheel need those of the last line.
 wheelhouse: $(READY)  ## for a room with no network: all packages into build/wheelhouse, where `make lab` finds them

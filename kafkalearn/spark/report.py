@@ -5,6 +5,7 @@ A page is for reading: of many rebalances, partitions or changes it has the firs
 
 import json
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -133,23 +134,26 @@ def _groups(found: "DataFrame") -> list[Row]:
     """Tell each group's story, the worst first."""
     from kafkalearn.spark.tables import commits, lag, membership, ownership, rebalances
 
-    told = _by_group(_rows(rebalances(found)))
-    committed = commits(found)
-    asked = {
-        "membership": membership(found),
-        "ownership": ownership(found),
-        "commits": _outcomes(committed),
-        "failed": _failed(committed),
-        "lag": _thinned(lag(found)),
-    }
-    others = {name: _by_group(_rows(frame)) for name, frame in asked.items()}
-    stories = _by_group(_stories(found))
-    spans = {key: rows[0] for key, rows in _by_group(_rows(_spans(found))).items()}
+    # While Spark runs one query, Python prepares the next.
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        committed = commits(found)
+        asked = {
+            "rebalances": pool.submit(_rows, rebalances(found)),
+            "stories": pool.submit(_stories, found),
+            "spans": pool.submit(_rows, _spans(found)),
+            "membership": pool.submit(_rows, membership(found)),
+            "ownership": pool.submit(_rows, ownership(found)),
+            "commits": pool.submit(_rows, _outcomes(committed)),
+            "failed": pool.submit(_rows, _failed(committed)),
+            "lag": pool.submit(_rows, _thinned(lag(found))),
+        }
+    others = {name: _by_group(rows.result()) for name, rows in asked.items()}
+    told, stories, spans = (others.pop(name) for name in ("rebalances", "stories", "spans"))
     keys = {*told, *stories, *others["membership"], *others["ownership"], *others["lag"]}
     chosen = sorted(keys, key=lambda key: (*_how_well(told.get(key, [])), key))[:MOST_GROUPS]
     return [
         group_of(
-            spans[key] | {"groups": len(keys)},
+            spans[key][0] | {"groups": len(keys)},
             told.get(key, []),
             stories=stories.get(key, []),
             others={name: rows.get(key, []) for name, rows in others.items()},

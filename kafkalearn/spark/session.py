@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from kafkalearn.spark.class_archive import sharing_options
 from kafkalearn.spark.java import JavaNotFoundError, java_home
 
 if TYPE_CHECKING:
@@ -53,9 +54,10 @@ def spark_session(master: str | None = None, **settings: str) -> "SparkSession":
     if master is None and not submitted:
         master = "local[*]"
     builder = SparkSession.builder.appName("kafkalearn")
-    for key, value in (
-        SETTINGS | {key.replace("_", "."): value for key, value in settings.items()}
-    ).items():
+    given = {key.replace("_", "."): value for key, value in settings.items()}
+    # With options of a caller's own it is they that count, and they come after these.
+    shared = {"spark.driver.defaultJavaOptions": sharing_options()}
+    for key, value in (SETTINGS | shared | given).items():
         builder = builder.config(key, value)
     if master is not None:
         builder = builder.master(master)
