@@ -10,38 +10,25 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-_PLACE = Path(sys.prefix, "share", "kafkalearn")
-_JAVA, _SPARK = "java.jsa", "spark.jsa"  # the second stands on the first, which not every Java has
+from kafkalearn.spark.java import ARCHIVE, ARCHIVE_FILES, JavaNotFoundError, java_home, sharing
+
 _PATIENCE_SECONDS = 300
-
-
-def sharing_options() -> str:
-    """Give the options with which Java uses the archive; '' if there is none."""
-    files = [_PLACE / name for name in (_JAVA, _SPARK)]
-    if not all(file.is_file() for file in files) or {*str(_PLACE)} & {*" '\":"}:
-        return ""
-    return _sharing(files)
-
-
-def _sharing(files: list[Path]) -> str:
-    return f"-XX:SharedArchiveFile={files[0]}:{files[1]}"
 
 
 def main() -> int:
     """Make the archive, whole or not at all; 1 with a sentence if that cannot be."""
-    from kafkalearn.spark.java import JavaNotFoundError, java_home
     from kafkalearn.spark.session import SparkStartError, first_line
 
     try:
         java = java_home() / "bin" / "java"
-        _PLACE.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=_PLACE) as folder:
-            files = [Path(folder, name) for name in (_JAVA, _SPARK)]
+        ARCHIVE.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=ARCHIVE) as folder:
+            files = [Path(folder, name) for name in ARCHIVE_FILES]
             _run(java, "-Xshare:dump", f"-XX:SharedArchiveFile={files[0]}")
             _use_spark(f"-XX:SharedArchiveFile={files[0]} -XX:ArchiveClassesAtExit={files[1]}")
-            _run(java, _sharing(files), "-version")  # What is damaged would stop every Java.
+            _run(java, sharing(files), "-version")  # What is damaged would stop every Java.
             for file in files:
-                file.replace(_PLACE / file.name)
+                file.replace(ARCHIVE / file.name)
     except (OSError, subprocess.SubprocessError, JavaNotFoundError, SparkStartError) as error:
         print(f"no archive was made, and Spark will do without: {first_line(error)}")
         return 1

@@ -6,8 +6,9 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +22,10 @@ for argument do
 done
 exec {{java}} "$@"
 """
+
+ARCHIVE = Path(sys.prefix, "share", "kafkalearn")
+ARCHIVE_FILES = ("java.jsa", "spark.jsa")  # the second stands on the first
+"""Of classes that Java need not load anew: `class_archive` makes it."""
 
 
 class JavaNotFoundError(RuntimeError):
@@ -86,3 +91,15 @@ def _with_vector(home: Path) -> Path:
     wrapper.write_text(WRAPPER.format(java=shlex.quote(str(java))))
     wrapper.chmod(0o755)
     return stand_in
+
+
+def sharing(files: Sequence[Path]) -> str:
+    """Give the option with which Java uses the files of an archive."""
+    return f"-XX:SharedArchiveFile={files[0]}:{files[1]}"
+
+
+def sharing_options() -> str:
+    """Give the option with which Java uses this environment's archive; '' if there is none."""
+    files = [ARCHIVE / name for name in ARCHIVE_FILES]
+    is_nameable = not {*str(ARCHIVE)} & {*" '\":"}
+    return sharing(files) if is_nameable and all(file.is_file() for file in files) else ""

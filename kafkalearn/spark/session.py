@@ -12,8 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from kafkalearn.spark.class_archive import sharing_options
-from kafkalearn.spark.java import JavaNotFoundError, java_home
+from kafkalearn.spark.java import JavaNotFoundError, java_home, sharing_options
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

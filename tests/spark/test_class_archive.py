@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from kafkalearn.spark import class_archive
-from kafkalearn.spark.class_archive import main, sharing_options
+from kafkalearn.spark import class_archive, java
+from kafkalearn.spark.class_archive import main
+from kafkalearn.spark.java import sharing_options
 
 STARTED = """
 from kafkalearn.spark.session import spark_session
@@ -19,7 +20,7 @@ def test_only_a_whole_archive_is_used(tmp_path, monkeypatch):
     """Of both files, where Java's options can name them."""
     for name in ("here", "not here"):
         place = tmp_path / name
-        monkeypatch.setattr(class_archive, "_PLACE", place)
+        monkeypatch.setattr(java, "ARCHIVE", place)
         place.mkdir()
         assert sharing_options() == ""
         (place / "java.jsa").touch()
@@ -35,8 +36,8 @@ def test_what_cannot_be_made_is_told_and_leaves_nothing(tmp_path, monkeypatch, c
     false.parent.mkdir(parents=True)
     false.write_text("#!/bin/sh\nexit 1\n")
     false.chmod(0o755)
-    monkeypatch.setattr("kafkalearn.spark.java.java_home", lambda: tmp_path / "java")
-    monkeypatch.setattr(class_archive, "_PLACE", tmp_path / "place")
+    monkeypatch.setattr("kafkalearn.spark.class_archive.java_home", lambda: tmp_path / "java")
+    monkeypatch.setattr(class_archive, "ARCHIVE", tmp_path / "place")
     assert main() == 1
     assert "no archive was made, and Spark will do without: Command" in capsys.readouterr().out
     assert list((tmp_path / "place").iterdir()) == []
