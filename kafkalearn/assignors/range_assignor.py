@@ -29,13 +29,14 @@ class _Topic(NamedTuple):
     def runs(self) -> Iterator[tuple[str, list[TopicPartition]]]:
         """Give each member that gets something, with its run: first those that take one more."""
         partitions = AbstractPartitionAssignor.partitions(self.name, self.num_partitions)
-        each = self.num_partitions_per_consumer
-        longer_end = self.consumers_with_extra_partition * (each + 1)
-        runs = [partitions[start : start + each + 1] for start in range(0, longer_end, each + 1)]
-        if each:
-            starts = range(longer_end, self.num_partitions, each)
-            runs += [partitions[start : start + each] for start in starts]
-        return zip(self.consumers, runs, strict=False)
+        each, extra = self.num_partitions_per_consumer, self.consumers_with_extra_partition
+        longer, shorter = self.consumers[:extra], self.consumers[extra:] if each else ()
+        start = 0
+        for length, consumers in ((each + 1, longer), (each, shorter)):
+            for consumer in consumers:
+                end = start + length
+                yield consumer, partitions[start:end]
+                start = end
 
 
 class RangeAssignor(AbstractPartitionAssignor):
