@@ -27,7 +27,8 @@ def logs(
     """Read logs of real consumers and coordinators, and say what happened in their groups.
 
     Java, librdkafka, kafka-python, aiokafka, and the broker's group coordinator. Give all files of
-    a group together. Times without a zone count as UTC.
+    a group together. Times without a zone count as UTC. A --master that is no local one needs
+    files and OUT where all its machines see them.
 
     Exit status: 0, what can be read was; lines that cannot be are in OUT/unparsed. 2, nothing was
     written; the message says why.

@@ -16,7 +16,7 @@ from kafkalearn.grading.engines.helper import helper
 from kafkalearn.grading.exercise import Exercise, student_seed
 from kafkalearn.grading.grades import Grade, not_run
 from kafkalearn.grading.handed_in.collect import Submission
-from kafkalearn.spark.session import SparkStartError, first_line
+from kafkalearn.spark.session import check_running, first_line
 from kafkalearn.spark.shipped import ship
 
 if TYPE_CHECKING:
@@ -148,9 +148,7 @@ def _graded(done: Job, spark: "SparkSession") -> list[Graded]:
     error = done.exception()
     if error is None:
         return done.result()
-    context = spark.sparkContext._jsc
-    if context is None or context.sc().isStopped():
-        raise SparkStartError(f"Spark was lost while it graded: {first_line(error)}")
+    check_running(spark, doing="graded", error=error)
     return []
 
 

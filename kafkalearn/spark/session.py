@@ -79,6 +79,13 @@ def quick_session(master: str = "local[2]") -> "SparkSession":
     return spark_session(master, **FEW_ROWS)
 
 
+def check_running(spark: "SparkSession", *, doing: str, error: BaseException) -> None:
+    """SparkStartError if a job failed because Spark itself was lost."""
+    context = spark.sparkContext._jsc
+    if context is None or context.sc().isStopped():
+        raise SparkStartError(f"Spark was lost while it {doing}: {first_line(error)}")
+
+
 def _prepare_environment(master: str) -> None:
     os.environ["JAVA_HOME"] = str(java_home())
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

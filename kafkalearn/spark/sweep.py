@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafkalearn.spark.session import SparkStartError, first_line
+from kafkalearn.spark.session import check_running, first_line
 from kafkalearn.spark.shipped import ship
 from kafkalearn.spark.sweep_part import (
     FILES,
@@ -120,13 +120,13 @@ def _part(spark: "SparkSession", sweep: Sweep, *, part: int) -> Files:
     try:
         return _job(spark, sweep, part=part, numbers=numbers)
     except Exception as error:
-        _raise_if_lost(spark, error)
+        check_running(spark, doing="ran the sweep", error=error)
     found = []
     for number in numbers:
         try:
             found.append(_job(spark, sweep, part=part, numbers=[number]))
         except Exception as error:
-            _raise_if_lost(spark, error)
+            check_running(spark, doing="ran the sweep", error=error)
             lost = RuntimeError(f"Spark could not run it: {first_line(error)}")
             row = failure(sweep, part, number=number, error=lost)
             found.append(as_files(tables([], runs=[], failures=[row])))
@@ -141,9 +141,3 @@ def _job(spark: "SparkSession", sweep: Sweep, *, part: int, numbers: Sequence[in
 
     found: list[Files] = spark.sparkContext.range(0, 1, 1, 1).mapPartitions(run).collect()
     return found[0]
-
-
-def _raise_if_lost(spark: "SparkSession", error: Exception) -> None:
-    context = spark.sparkContext._jsc
-    if context is None or context.sc().isStopped():
-        raise SparkStartError(f"Spark was lost while it ran the sweep: {first_line(error)}")

@@ -8,6 +8,7 @@ from kafkalearn.grading.grades import Grade
 from kafkalearn.grading.handed_in.collect import Submission
 from kafkalearn.spark import grade as module
 from kafkalearn.spark.grade import MOST_BYTES, MOST_ROWS, Row, Settings, grade_all
+from kafkalearn.spark.session import SparkStartError
 from tests.grading.submissions import CHECKS, EXERCISE, FOLDER, as_bytes, code, notebook
 
 SOLUTION = notebook(FOLDER / "solution.ipynb")
@@ -197,5 +198,5 @@ def test_when_spark_is_lost_grading_ends():
     """No grade is made up for those who were not graded."""
     spark = FakeSpark()
     spark.stopped = True
-    with pytest.raises(module.SparkStartError, match="Spark was lost while it graded: Job aborted"):
+    with pytest.raises(SparkStartError, match="Spark was lost while it graded: Job aborted"):
         graded_by(spark, rows(3, killers={1}))

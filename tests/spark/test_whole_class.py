@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from kafkalearn.spark.java import java_home
+from tests.commands import KAFKALEARN
 from tests.spark.pipeline import told
 from tests.spark.whole_class import (
     GRADED,
@@ -194,3 +195,20 @@ def test_a_cluster_that_sees_nothing_of_the_drivers_folder_sweeps_alike(
     assert all(swept_here.values())
     out = submitted.parent / "swept"
     assert swept_on(address, out, SPARK_LOCAL_IP="127.0.0.1") == swept_here
+
+
+def test_a_cluster_that_sees_nothing_of_the_drivers_folder_is_not_given_logs(address, submitted):
+    """Its workers would write what they read to folders of their own."""
+    log, out = submitted.parent / "c1.log", submitted.parent / "imported"
+    log.write_text("2026-11-27 22:26:03,001 INFO Kafka startTimeMs: 1\n")
+    done = subprocess.run(
+        [*KAFKALEARN, "logs", str(log), "--out", str(out), "--master", address],
+        env=os.environ | {"SPARK_LOCAL_IP": "127.0.0.1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+    assert done.returncode == 2, done.stderr
+    assert f"do not see {submitted.parent}: put the logs and --out where" in done.stderr
+    assert not out.exists()

@@ -1,5 +1,6 @@
 """Logs to a folder of events: reads, keeps what it could not read, and writes all or nothing."""
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -107,6 +108,7 @@ def events_of(rows: DataFrame, *, run: str) -> DataFrame:
 def _import(spark: SparkSession, files: Sequence[Path], work: Path) -> Counts:
     links = work / "links"
     links.mkdir()
+    _check_shared(spark, links)
     linked(files, links)
     lines = read_lines(spark, files, folder=links)
     observed = Observation()
@@ -134,6 +136,19 @@ def _import(spark: SparkSession, files: Sequence[Path], work: Path) -> Counts:
     )
     unparsed.orderBy("file", "line_number").write.parquet(str(work / "unparsed"))
     return Counts(sum(classes.values()), classes, lines.broken)
+
+
+def _check_shared(spark: SparkSession, folder: Path) -> None:
+    """LogError if executors do not see our folders: they read the logs, and write the events."""
+    context, place = spark.sparkContext, str(folder)
+    if not str(context.master).startswith("local"):
+        many = context.defaultParallelism
+        seen = context.range(0, many, 1, many).mapPartitions(lambda _: [os.path.isdir(place)])
+        if not all(seen.collect()):
+            raise LogError(
+                f"workers of {context.master} do not see {folder.parent.parent}: put the logs and "
+                "--out where all machines see them, or leave --master out"
+            )
 
 
 def _kept(frame: DataFrame, place: Path) -> DataFrame:
