@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kafkalearn.analysis.causes import POLL_TIMEOUT
 from kafkalearn.spark.events import EventsError, events, parquet_files, read_parquet, schema_of
+from kafkalearn.spark.report_ends import FAULTS
 from kafkalearn.spark.report_group import group_of
 from kafkalearn.spark.report_sweep import sweep_of
 from kafkalearn.spark.report_windows import windows_of
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 MOST_RUNS = 4  # more are told by how their numbers are spread
 MOST_GROUPS, MOST_FAILED, MOST_LANES = 12, 200, 24
 Row = dict[str, Any]
-_FAULTS = ("session_timeout", "rebalance_timeout", POLL_TIMEOUT)
 _KEY = ("run_id", "group_id")
 _FEW = 1_000_000
 
@@ -145,6 +144,7 @@ def _groups(found: "DataFrame") -> list[Row]:
             "ownership": pool.submit(_rows, ownership(found)),
             "commits": pool.submit(_rows, _outcomes(committed)),
             "failed": pool.submit(_rows, _failed(committed)),
+            "fenced": pool.submit(_rows, _fenced(found)),
             "lag": pool.submit(_rows, _thinned(lag(found))),
         }
     others = {name: _by_group(rows.result()) for name, rows in asked.items()}
@@ -164,7 +164,7 @@ def _groups(found: "DataFrame") -> list[Row]:
 
 def _how_well(told: list[Row]) -> tuple[int, int]:
     """Put first whose members were gone for a fault most often, then who rebalanced most."""
-    return (-sum(row["cause"] in _FAULTS for row in told), -len(told))
+    return (-sum(row["cause"] in FAULTS for row in told), -len(told))
 
 
 def _by_group(rows: list[Row]) -> dict[tuple[str, str], list[Row]]:
@@ -213,6 +213,12 @@ def _failed(commits: "DataFrame") -> "DataFrame":
     ok = F.last(F.when(F.col("outcome") == "ok", F.col("offset")), ignorenulls=True)
     marked = commits.withColumn("committed", ok.over(of_partition)).where("outcome <> 'ok'")
     return marked.orderBy("time_ms", "node", "topic", "partition").limit(MOST_FAILED)
+
+
+def _fenced(found: "DataFrame") -> "DataFrame":
+    """Find the consumers whose group.instance.id another process had."""
+    fenced = found.where("error = 'FENCED_INSTANCE_ID' and kind in ('response', 'commit')")
+    return fenced.select(*_KEY, "node").distinct().orderBy(*_KEY, "node")
 
 
 def _thinned(lag: "DataFrame") -> "DataFrame":

@@ -5,19 +5,18 @@ Rows are those of the tables, of one group. What happened often is one piece of 
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kafkalearn.analysis.causes import LEFT, POLL_TIMEOUT
-from kafkalearn.spark.report_ends import SILENT, client, ends_of
+from kafkalearn.spark.report_ends import FAULTS, SILENT, client, ends_of, how_often, names_of, said
+from kafkalearn.spark.report_refusals import refused_commits
 
 Row = dict[str, Any]
-_AT_START_MS, _RESTART_MS, _NAMES = 10_000, 60_000, 4  # what is further apart is another story
+_AT_START_MS, _RESTART_MS = 10_000, 60_000  # what is further apart is another story
 _LONGEST_SESSION_MS = 300_000  # the longest that brokers allowed by default before 2.3
-_OUTSIDE = "UNKNOWN_MEMBER_ID"
-_EVICTED = (_OUTSIDE, "ILLEGAL_GENERATION", "REBALANCE_IN_PROGRESS")
 _STATIC = "A static member that is back in time makes no rebalance, leaving or returning."
+_IF_RESTARTED = "; if it was restarted, group.instance.id as well"
 _EXCEEDED = r"(?:\((\d+) ?ms\) )?exceeded by (\d+) ?ms"
 
 
@@ -40,12 +39,9 @@ def advice(told: list[Row], *, others: Mapping[str, list[Row]], end_ms: int) -> 
         *(_restarts(back) if back else ()),
         *_replaced([end for end in dynamic if end not in back], members, told=told),
         *_given_back(told),
-        *_commits(others["failed"], ends),
+        *_fenced(others["fenced"]),
+        *refused_commits(others["failed"], ends),
     ]
-
-
-def _said(seen: str, setting: str, why: str) -> Row:
-    return {"seen": seen, "setting": setting, "why": why}
 
 
 def _soon(ends: list[Row], most_ms: float) -> list[Row]:
@@ -58,26 +54,13 @@ def _longest(back: list[Row]) -> str:
     return f"{max(end['back_ms'] - end['left_ms'] for end in back):,} ms"
 
 
-def _often(ends: list[Row]) -> str:
-    return "Once" if len(ends) == 1 else f"{len(ends)} times"
-
-
 def _most(ends: list[Row]) -> str:
     return "" if len(ends) == 1 else "at most "
 
 
-def _who(ends: list[Row]) -> str:
-    """Name clients, the most frequent first."""
-    names = Counter(end["name"] or "not known who" for end in ends)
-    in_order = sorted(names.items(), key=lambda each: (-each[1], each[0]))
-    few = in_order[:_NAMES]
-    told = [f"{name} ({count})" if 1 < count < len(ends) else name for name, count in few]
-    return ", ".join(told) + (f" and {len(names) - _NAMES} more" if len(names) > _NAMES else "")
-
-
 def _away(back: list[Row], ends: list[Row]) -> str:
     """Say how often clients came back, and how soon."""
-    often = "It" if len(ends) == 1 else "Each time it" if back == ends else f"{_often(back)} it"
+    often = "It" if len(ends) == 1 else "Each time it" if back == ends else f"{how_often(back)} it"
     return f"{often} joined again, {_most(ends)}{_longest(back)} later."
 
 
@@ -98,7 +81,7 @@ def _late(ends: list[Row], end_ms: int) -> Iterable[Row]:
     back = _soon(ends, float("inf"))
     past = [(end, re.search(_EXCEEDED, end["reason"])) for end in ends]
     late = {id(end): int(found[2]) for end, found in past if found}
-    seen = f"{_often(ends)} a consumer did not poll in time and left: {_who(ends)}. "
+    seen = f"{how_often(ends)} a consumer did not poll in time and left: {names_of(ends)}. "
     seen += _away(back, ends) if back else _missed(ends, end_ms)
     if late:
         seen += f" It was {_most(ends)}{max(late.values()):,} ms late when it left."
@@ -110,26 +93,30 @@ def _late(ends: list[Row], end_ms: int) -> Iterable[Row]:
             larger += f", that is more than {max(was) + needed:,} ms"
         why = "It would have polled in time and stayed a member."
     larger = f"max.poll.interval.ms larger{larger}, or max.poll.records smaller"
-    yield _said(seen + _gap(ends), larger, why)
+    yield said(seen + _gap(ends), larger, why=why)
 
 
 def _silent(ends: list[Row], end_ms: int) -> Iterable[Row]:
     """Members that were removed, since no heartbeat came; if none came back, they may be dead."""
     back = _soon(ends, _LONGEST_SESSION_MS)
-    seen = f"{_often(ends)} no heartbeat came in time and a consumer was removed: {_who(ends)}. "
+    seen = f"{how_often(ends)} no heartbeat came in time and a consumer was removed: "
+    seen += f"{names_of(ends)}. "
     if back:
-        yield _said(
+        yield said(
             seen + _away(back, ends) + _gap(ends),
-            f"session.timeout.ms larger by more than {_longest(back)}; if it was restarted, "
-            "group.instance.id as well",
-            "It would have been back before its session ended. If it was not restarted, look for "
-            "what held its heartbeats up: garbage collection, no processor time, the network.",
+            f"session.timeout.ms larger by more than {_longest(back)}"
+            + ("" if all(end["instance_id"] for end in ends) else _IF_RESTARTED),
+            why=(
+                "It would have been back before its session ended. If it was not restarted, look "
+                "for what held its heartbeats up: garbage collection, no processor time, the "
+                "network."
+            ),
         )
     else:
-        yield _said(
+        yield said(
             seen + _missed(ends, end_ms) + _gap(ends),
             "session.timeout.ms smaller",
-            "If it was dead, others would have had its partitions sooner.",
+            why="If it was dead, others would have had its partitions sooner.",
         )
 
 
@@ -148,20 +135,20 @@ def _start(told: list[Row], members: list[Row]) -> Iterable[Row]:
         seen |= {node} if node else set()
     if len(joins) > 1:
         wide = f"{joins[-1] - joins[0]:,} ms"
-        yield _said(
+        yield said(
             f"The group began with {len(joins)} rebalances within {wide}, each for a consumer that "
             "joined.",
             f"the broker's group.initial.rebalance.delay.ms more than {wide}",
-            f"1 rebalance instead of {len(joins)}; but an empty group always waits that long.",
+            why=f"1 rebalance instead of {len(joins)}; but an empty group always waits that long.",
         )
 
 
 def _restarts(back: list[Row]) -> Iterable[Row]:
     """Clients that left and came back soon after: each restart is two rebalances."""
-    yield _said(
-        f"{_often(back)} a consumer left: {_who(back)}. {_away(back, back)}",
+    yield said(
+        f"{how_often(back)} a consumer left: {names_of(back)}. {_away(back, back)}",
         f"group.instance.id, with session.timeout.ms more than {_longest(back)}",
-        _STATIC,
+        why=_STATIC,
     )
 
 
@@ -184,67 +171,43 @@ def _replaced(left: list[Row], members: list[Row], *, told: list[Row]) -> Iterab
         longest = max(ms for _, ms in pairs.values())
         concerned = {*pairs, *(end["member_id"] for end in ends)}
         count = sum(row["member_id"] in concerned for row in told)
-        yield _said(
+        yield said(
             f"{len(ends)} times a consumer left after another one had come to stay, at most "
-            f"{longest:,} ms before, as in a rolling restart: {_who(ends)}. Rebalances for these: "
-            f"{count}.",
+            f"{longest:,} ms before, as in a rolling restart: {names_of(ends)}. Rebalances for "
+            f"these: {count}.",
             "group.instance.id, each stopped before its successor starts with the same id, and "
             "session.timeout.ms more than that takes",
-            _STATIC,
+            why=_STATIC,
         )
 
 
 def _given_back(told: list[Row]) -> Iterable[Row]:
     """Partitions taken away and given back: gaps beyond those of partitions that moved."""
-    rows = [row for row in told if row["kept"] and len(row["unowned"] or ()) > (row["moved"] or 0)]
+    rows = [
+        row
+        for row in told
+        if row["cause"] not in FAULTS  # What a member lost comes back to it under any strategy.
+        and row["kept"]
+        and len(row["unowned"] or ()) > (row["moved"] or 0)
+    ]
     if rows:
         least = sum(min(row["kept"], len(row["unowned"]) - (row["moved"] or 0)) for row in rows)
         longest = max(gap["ms"] for row in rows for gap in row["unowned"])
-        yield _said(
+        yield said(
             f"In {len(rows)} rebalances at least {least:,} partitions came back to the consumer "
             f"that had them; meanwhile nobody did, for up to {longest:,} ms.",
             "partition.assignment.strategy: cooperative-sticky",
-            "Consumers keep what they are to keep, and go on reading it while the others' moves.",
+            why="Consumers keep what they are to keep, and read it while what is others' moves.",
         )
 
 
-def _commits(failed: list[Row], ends: list[Row]) -> Iterable[Row]:
-    """Commits that were refused, of consumers in the group and of those that were out of it."""
-    late = [row for row in failed if row["outcome"] in _EVICTED]
-    out = [row for row in late if _is_outside(row, ends)]
-    inside = [row for row in late if row not in out]
-    if out:
-        yield _said(
-            _refused(out, "the consumer was no member any more"),
-            "commit after fewer records",
-            "Who is out of the group cannot commit, not even in a callback: only what it committed "
-            "before is not read again. What keeps it a member helps more.",
+def _fenced(rows: list[Row]) -> Iterable[Row]:
+    """Static members of whom there was another one under the same name."""
+    if rows:
+        ends = [{"name": row["node"]} for row in rows]
+        yield said(
+            "Fenced, since another process came with the same group.instance.id: "
+            f"{names_of(ends)}.",
+            "group.instance.id another one for each process",
+            why="Of two that share one, only the later is a member; the other ends with an error.",
         )
-    if inside:
-        yield _said(
-            _refused(inside, "the group rebalanced"),
-            "commit in on_partitions_revoked, and after fewer records",
-            "What is committed before the partitions are given up is not read again.",
-        )
-
-
-def _is_outside(row: Row, ends: list[Row]) -> bool:
-    """Whether a commit is of a member that was gone, and not back yet."""
-    ms = row["time_ms"]
-    own = (end for end in ends if row["member_id"] and end["member_id"] == row["member_id"])
-    gone = (end["left_ms"] <= ms <= (end["back_ms"] or ms) for end in own)
-    return row["outcome"] == _OUTSIDE or any(gone)
-
-
-def _refused(rows: list[Row], why: str) -> str:
-    """Say which commits were refused, and how many records they were of, as far as is known."""
-    names = ", ".join(sorted({row["outcome"] for row in rows}))
-    told = f"{_often(rows)} a commit was refused ({names}), since {why}."
-    known = [row for row in rows if None not in (row["committed"], row["offset"])]
-    if known:
-        again = sum(max(0, row["offset"] - row["committed"]) for row in known)
-        told += f" {again:,} records were to be read again."
-    if count := len(rows) - len(known):
-        told += f" For {count} of them the" if known else " The"
-        told += " events do not tell how many records that were."
-    return told

@@ -1,14 +1,16 @@
 """Each time that a member of a group was gone: who, when, why, and when its client was back."""
 
 import re
-from collections import deque
+from collections import Counter, deque
 from typing import Any
 
 from kafkalearn.analysis.causes import LEFT, POLL_REASON, POLL_TIMEOUT, cause_of
 
 Row = dict[str, Any]
 SILENT = "session_timeout"
+FAULTS = (SILENT, "rebalance_timeout", POLL_TIMEOUT)
 _GONE = (SILENT, POLL_TIMEOUT, LEFT)
+_NAMES = 4
 _AFTER_NAME = r"-[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$"
 
 
@@ -83,3 +85,22 @@ def _find_back(ends: list[Row], members: list[Row], *, told: list[Row]) -> None:
         back = [of_client.popleft()] if of_client else []
         back += [ms for ms in listed.get(end["member_id"], ()) if ms > end["left_ms"]]
         end["back_ms"] = min(back, default=None)
+
+
+def said(seen: str, setting: str, *, why: str) -> Row:
+    """Make a piece of advice, see `advice`."""
+    return {"seen": seen, "setting": setting, "why": why}
+
+
+def how_often(ends: list[Row]) -> str:
+    """Begin a sentence about all of them."""
+    return "Once" if len(ends) == 1 else f"{len(ends)} times"
+
+
+def names_of(ends: list[Row]) -> str:
+    """Name clients, the most frequent first."""
+    names = Counter(end["name"] or "not known who" for end in ends)
+    in_order = sorted(names.items(), key=lambda each: (-each[1], each[0]))
+    few = in_order[:_NAMES]
+    told = [f"{name} ({count})" if 1 < count < len(ends) else name for name, count in few]
+    return ", ".join(told) + (f" and {len(names) - _NAMES} more" if len(names) > _NAMES else "")

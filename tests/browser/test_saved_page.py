@@ -213,6 +213,19 @@ def test_panes_close_and_open(opened, joined):
     assert group.is_visible()
 
 
+@pytest.mark.parametrize("panes", [["messages"], ["messages", "logs"], ["messages", "group"]])
+@pytest.mark.parametrize("runs", [1, 2])
+def test_the_messages_have_room_whatever_stands_beside_them(opened, panes, runs):
+    """And of two histories, two panes that were asked for are both open."""
+    pair = what_if(scenarios.async_commit_overtaken, settings={"retries": True})
+    page = opened(Stepper(*[*pair][:runs], panes=panes))
+    heights = [each.bounding_box()["height"] for each in page.stepper.locator(".kl-scroll").all()]
+    assert len(heights) == runs
+    assert min(heights) > 120
+    for pane in panes:
+        assert page.stepper.locator(f"[data-shows={pane}]").first.is_visible()
+
+
 def test_two_histories_stand_one_above_the_other(opened):
     """Both runs show the same until they part; the first difference has a button of its own."""
     forked = what_if(scenarios.second_member_joins, at_ms=3500, crash="c1")

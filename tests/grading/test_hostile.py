@@ -17,15 +17,15 @@ from kafkalearn.grading.engines.helper import GradingHelper
 from kafkalearn.grading.engines.runner import run
 from kafkalearn.grading.handed_in.collect import Submission
 from kafkalearn.grading.isolation.sandbox import PROTECTIONS
-from kafkalearn.grading.isolation.walls import isolation_problem
 from kafkalearn.grading.judging import judge_server
 from tests.grading import attacks
 from tests.grading.attacks import Attack, with_cell
 from tests.grading.submissions import CHECKS, EXERCISE, FOLDER, changed
+from tests.grading.walls import needs_walls
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(isolation_problem() is not None, reason=f"{isolation_problem()}"),
+    needs_walls,
 ]
 SMALL = "memory_mb = 512\noutput_kb = 200\nprocesses = 32\ndisk_mb = 16"
 STATED = "cell_seconds = 10\ntotal_seconds = 75"

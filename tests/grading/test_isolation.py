@@ -18,9 +18,9 @@ from kafkalearn.grading.isolation.sandbox import PROTECTIONS, WITHOUT_PRIVILEGES
 from kafkalearn.grading.isolation.walls import IsolationError, SandboxServer, isolation_problem
 from tests.grading.attacks import with_cell
 from tests.grading.submissions import EXERCISE
+from tests.grading.walls import needs_walls, refusal
 
 pytestmark = pytest.mark.slow
-needs_walls = pytest.mark.skipif(isolation_problem() is not None, reason=f"{isolation_problem()}")
 
 
 def graded(source, engine):
@@ -33,8 +33,8 @@ def graded(source, engine):
 @pytest.fixture(params=[PROTECTIONS, WITHOUT_PRIVILEGES], ids=["walls", "trusted"])
 def engine(request):
     """The fork engine with and without walls."""
-    if request.param == PROTECTIONS and isolation_problem():
-        pytest.skip(f"{isolation_problem()}")
+    if request.param == PROTECTIONS and refusal():
+        pytest.skip(refusal())
     engine = ForkRunner(request.param)
     yield engine
     engine.close()

@@ -12,9 +12,9 @@ from kafkalearn.grading.engines.runner import run
 from kafkalearn.grading.exercise import load
 from kafkalearn.grading.handed_in.collect import Submission
 from kafkalearn.grading.isolation.sandbox import PROTECTIONS
-from kafkalearn.grading.isolation.walls import isolation_problem
 from kafkalearn.grading.judging.judge import decide
 from kafkalearn.grading.kit import JUDGE_FAILED, answers_of
+from tests.grading.walls import needs_walls
 
 FOLDER = Path(__file__).parents[2] / "exercises" / "62_lag_and_duplicates"
 EXERCISE = load(FOLDER)
@@ -92,7 +92,7 @@ def test_what_cannot_be_judged_is_told_in_a_line(ask, table, said):
     assert "\n" not in raised
 
 
-@pytest.mark.skipif(isolation_problem() is not None, reason=f"{isolation_problem()}")
+@needs_walls
 def test_a_submission_has_a_spark_of_its_own_behind_the_walls():
     """The solution passes every check where it has no network but itself."""
     engine = ForkRunner(PROTECTIONS)

@@ -43,9 +43,9 @@ def gaps(*each_ms):
     return [{"topic": "t", "partition": n, "ms": ms} for n, ms in enumerate(each_ms)]
 
 
-def advised(told=(), *, members=(), failed=()):
+def advised(told=(), *, members=(), failed=(), fenced=()):
     """Give what happened and the setting of each piece of advice."""
-    others = {"membership": list(members), "failed": list(failed)}
+    others = {"membership": list(members), "failed": list(failed), "fenced": list(fenced)}
     found = advice(list(told), others=others, end_ms=100_000)
     return [(each["seen"], each["setting"]) for each in found]
 
@@ -157,7 +157,7 @@ def test_a_rolling_restart_whose_new_members_come_first_asks_for_static_members(
 def test_commits_that_failed_say_how_many_records_come_again():
     """As far as an earlier commit tells; another failure is another story."""
     one = {"outcome": "ILLEGAL_GENERATION", "offset": 30, "committed": 18}
-    one |= {"member_id": "a-1", "time_ms": 3000}
+    one |= {"member_id": "a-1", "node": "a", "topic": "t", "time_ms": 3000}
     ((seen, setting),) = advised(failed=[one, one | {"committed": None}])
     assert "2 times a commit was refused (ILLEGAL_GENERATION), since the group rebalanced." in seen
     assert "12 records were to be read again. For 1 of them the events do not tell" in seen
@@ -165,9 +165,37 @@ def test_commits_that_failed_say_how_many_records_come_again():
     assert advised(failed=[one | {"outcome": "NOT_COORDINATOR"}]) == []
 
 
+def test_a_refusal_that_a_log_tells_twice_counts_once():
+    """Java tells it of each partition, and then once more; what is told alone counts too."""
+    one = {"outcome": "UNKNOWN_MEMBER_ID", "offset": 30, "committed": 18, "node": "a"}
+    one |= {"member_id": "a-1", "topic": "t", "time_ms": 3000}
+    again = one | {"topic": None, "offset": None, "committed": None, "time_ms": 3001}
+    for failed in ([one, again], [again]):
+        ((seen, _),) = advised(failed=failed)
+        assert seen.startswith("Once a commit was refused")
+
+
+def test_who_was_fenced_is_told_that_its_name_is_anothers():
+    """However often it was."""
+    ((seen, setting),) = advised(fenced=[{"node": "a"}, {"node": "b"}])
+    assert seen.endswith("came with the same group.instance.id: a, b.")
+    assert setting == "group.instance.id another one for each process"
+
+
+def test_advice_leaves_out_what_the_group_does_already():
+    """A static member gets no id, and what a silent one lost comes back under any strategy."""
+    lost = rebalance(5000, "session_timeout", "c2-1", kept=2, moved=1, unowned=gaps(1, 1, 900))
+    gone = member("c2", 0, 5000, "session timeout")
+    for instance_id in (None, "c2"):
+        members = [gone | {"instance_id": instance_id}, member("c2", 9600, number=2)]
+        ((_, setting),) = advised([lost], members=members)
+        assert ("group.instance.id" in setting) == (instance_id is None)
+
+
 def test_who_is_out_of_the_group_is_not_told_to_commit_in_a_callback():
     """Its commit is refused there as well: after a poll timeout, or as one that is not known."""
     one = {"outcome": "ILLEGAL_GENERATION", "offset": None, "committed": None, "time_ms": 3000}
+    one |= {"node": "a", "topic": None}
     told = [rebalance(2000, "poll_timeout", "a-1")]
     members = [member("a", 0, 2000, "poll timeout"), member("a", 8000, number=2)]
     refused = one | {"member_id": "a-1"}

@@ -20,7 +20,8 @@ LEFT, FAILED, JOINED, AGAIN, GONE = (
     "member {} re-joining: ",
     "removing member {} on leaving or failing",
 )
-_AGAIN = r"(?i)metadata|subscription|revoke|UNKNOWN_MEMBER|ILLEGAL_GEN|FENCED"
+_AGAIN = r"(?i)metadata|subscription|revoke|ILLEGAL_GEN|FENCED"
+_SILENT = r"(?i)^session time(?:out|d out)"
 
 
 def without_coordinator(rows: DataFrame) -> DataFrame:
@@ -36,7 +37,8 @@ def generations(rows: DataFrame) -> DataFrame:
     out: group, generation, at, stable (places in the log), members, leader, protocol, shares,
          before (the members of the generation before), evidence (of each client, the first that it
          told since then: vague, place, text, who; the first of all stands first), is_reborn (the
-         first generation of a coordinator that had forgotten the group)
+         first generation of a coordinator that had forgotten the group), expelled (members that
+         found themselves removed, at whatever time)
     """
     rows, place, joined = with_lives(rows), F.struct(*PLACE), is_join("JoinGroup", "SyncGroup")
     leads = F.col("flag") == "leader"
@@ -62,7 +64,16 @@ def generations(rows: DataFrame) -> DataFrame:
     facts = F.struct("stable", members.alias("members"), "leader", "protocol", "shares")
     which = F.struct("life", "generation").alias("which")
     made = found.select("group", which, F.col("at").alias("place"), facts.alias("facts"))
-    return _with_evidence(made.unionByName(_evidence(rows), allowMissingColumns=True))
+    told = _with_evidence(made.unionByName(_evidence(rows), allowMissingColumns=True))
+    return told.join(F.broadcast(_expelled(rows)), "group", "left")
+
+
+def _expelled(rows: DataFrame) -> DataFrame:
+    """Who heard by a heartbeat that it was no member: it had been silent, and had not left."""
+    unknown = F.col("error").rlike("(?i)UNKNOWN_MEMBER_ID|not aware of this member")
+    is_told = (F.col("api") == "Heartbeat") & unknown
+    who = F.collect_set(F.when(is_told, F.col("member"))).alias("expelled")
+    return rows.groupBy("group").agg(who)
 
 
 def _with_evidence(told: DataFrame) -> DataFrame:
@@ -77,17 +88,20 @@ def _with_evidence(told: DataFrame) -> DataFrame:
             F.max(F.when(F.col("facts").isNotNull(), F.col("place"))).alias("at"),
             F.first("facts", ignorenulls=True).alias("facts"),
             F.min(F.when(F.col("text").isNotNull(), each)).alias("first"),
+            F.min(F.when(F.col("facts").isNull(), F.col("place"))).alias("begun"),
         )
     )
     whole = of_client.groupBy("group", "which").agg(
         F.max("at").alias("at"),
         F.first("facts", ignorenulls=True).alias("facts"),
         F.array_sort(F.collect_list("first")).alias("evidence"),
+        F.min("begun").alias("begun"),
     )
     in_order = Window.partitionBy("group").orderBy("at")
     before, life = F.lag("facts.members").over(in_order), F.lag("which.life").over(in_order)
     return whole.where(F.col("at").isNotNull()).select(
-        *("group", "which.generation", "at", "facts.*", "evidence", before.alias("before")),
+        *("group", "which.generation", "at", "begun", "facts.*", "evidence"),
+        before.alias("before"),
         (F.col("which.life") > life).alias("is_reborn"),
     )
 
@@ -97,7 +111,10 @@ def _nobody() -> Column:
 
 
 def _evidence(rows: DataFrame) -> DataFrame:
-    """What a client tells of that makes its group rebalance, in a coordinator's words."""
+    """What a client tells of that makes its group rebalance, in a coordinator's words.
+
+    text: null where it tells only that the group does.
+    """
     kinds, who = F.col("kinds"), F.coalesce("member", "node")
     reason = F.coalesce("reason", F.lit(""))
     is_state = kinds == "client_state"
@@ -107,14 +124,17 @@ def _evidence(rows: DataFrame) -> DataFrame:
     text = (
         F.when(F.col("error").rlike("(?i)MEMBER_ID_REQUIRED|valid member"), _text(JOINED, who))
         .when(leaves, F.concat(_text(LEFT, who), why))
-        .when(is_state & (reason == "session timeout"), _text(FAILED, who))
+        .when((is_state | (kinds == "disconnected")) & reason.rlike(_SILENT), _text(FAILED, who))
         .when(is_state & reason.rlike(_AGAIN), F.concat(_text(AGAIN, who), reason))
     )
-    vague = F.col("member").isNull().alias("vague")
-    every = rows.select(
-        "group", F.struct(*PLACE).alias("place"), vague, text.alias("text"), who.alias("who")
+    joins = (is_state & (F.col("to") == "REBALANCING")) | (
+        F.col("error") == "REBALANCE_IN_PROGRESS"
     )
-    return every.where(F.col("text").isNotNull())
+    every = rows.select(
+        *("group", F.struct(*PLACE).alias("place"), F.col("member").isNull().alias("vague")),
+        *(text.alias("text"), who.alias("who"), joins.alias("joins")),
+    )
+    return every.where(F.col("text").isNotNull() | F.col("joins")).drop("joins")
 
 
 def _text(pattern: str, who: Column) -> Column:
@@ -146,10 +166,14 @@ def told_by_clients(found: DataFrame) -> DataFrame:
     first = F.get(F.when(is_empty, comes).otherwise(F.col("evidence")), 0)
     reason = F.coalesce(
         first["text"],
-        F.when(came.isNotNull(), _text(JOINED, came)).when(went.isNotNull(), _text(GONE, went)),
+        F.when(came.isNotNull(), _text(JOINED, came)),
+        F.when(F.array_contains("expelled", went), _text(FAILED, went)),
+        F.when(went.isNotNull(), _text(GONE, went)),
     )
     told = found.select(
-        "*", reason.alias("reason"), F.coalesce(first["place"], F.col("at")).alias("began")
+        "*",
+        reason.alias("reason"),
+        F.coalesce(F.least(first["place"], "begun"), F.col("at")).alias("began"),
     )
     steps = told.select("group", F.explode(F.concat(_states(), _memberships())).alias("step"))
     return steps.select(

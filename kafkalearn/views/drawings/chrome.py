@@ -115,7 +115,7 @@ def _choices(told: Mapping[str, Any], look: Look) -> str:
         button(escape(shown(name, 16)), data_node=name, aria_pressed="true") for name in names
     )
     opened = "".join(
-        button(say(name), data_pane=name, aria_pressed=str(_begins_open(name, told)).lower())
+        button(say(name), data_pane=name, aria_pressed=str(_begins_open(name, told, panes)).lower())
         for name in panes
     )
     keys = "".join(tag("dt", key) + tag("dd", say(what)) for key, what in (*_KEYS, *_STRIP))
@@ -148,16 +148,18 @@ def _run(place: int, told: Mapping[str, Any], *, name: str, look: Look) -> str:
         "fields": tag("h3", say("this message")) + '<div data-fields="true"></div>',
     }
     drawn = {
-        pane: _pane(pane, body.get(pane, ""), say=say, hidden=not _begins_open(pane, told))
+        pane: _pane(
+            pane, body.get(pane, ""), say=say, hidden=not _begins_open(pane, told, look.panes)
+        )
         for pane in look.panes
     }
     said = tag("p", "", class_="kl-caption")
     return tag("article", head + line + said + _arranged(drawn), data_run=place)
 
 
-def _begins_open(pane: str, told: Mapping[str, Any]) -> bool:
-    """Whether a pane is shown at first: of two runs, one above the other, what tells most."""
-    return len(told["runs"]) == 1 or pane in _OF_TWO
+def _begins_open(pane: str, told: Mapping[str, Any], panes: Sequence[str]) -> bool:
+    """Whether a pane is shown at first: of two runs, one above the other, no more than two are."""
+    return len(told["runs"]) == 1 or len(panes) <= len(_OF_TWO) or pane in _OF_TWO
 
 
 def _pane(name: str, body: str, *, say: Say, hidden: bool) -> str:

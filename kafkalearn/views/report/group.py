@@ -99,7 +99,8 @@ def _rebalance(row: Row, group: Row) -> list[str]:
     when = [tag("b", words.since(begin, group["first_ms"])), escape(words.clock(begin))]
     if "window" in row:
         number = row["window"]
-        when.append(tag("a", f"step through it ({number + 1})", href=f"#window-{number}"))
+        at = {"href": f"#window-{number}", "data_step": row.get("step") or 0}
+        when.append(tag("a", f"step through it ({number + 1})", **at))
         when.append(f"from event {row['step'] + 1:,} of it" if row.get("step") else "")
     reasons = [each for each in (row["reason"], *row["also"]) if each]
     said = escape("; ".join(dict.fromkeys(shown(short_ids(each), 240) for each in reasons)))
@@ -243,5 +244,5 @@ def _commits(group: Row) -> str:
         ]
         for row in group["commits"]
     )
-    names = ("consumer", "generation", "mode", "outcome", "partitions committed", "when")
+    names = ("consumer", "generation", "mode", "outcome", "commits of a partition", "when")
     return table(names, rows, numbers=(4,))

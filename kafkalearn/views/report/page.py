@@ -15,7 +15,8 @@ from kafkalearn.views.report.tables import table
 from kafkalearn.views.stepper import DEFAULT_PANES, Stepper
 from kafkalearn.views.wording import listed, plural, shown, tag
 
-# Who opens a window, by its bar or a link, goes through it by the keys at once.
+# Who opens a window, by its bar or a link, goes through it by the keys at once; a link leads to its
+# own event in it.
 _KEYS = """
 const enter = (frame) => frame?.contentDocument?.querySelector(".kl-stepper")?.focus();
 addEventListener("toggle", ({ target }) => {
@@ -24,6 +25,18 @@ addEventListener("toggle", ({ target }) => {
   frame.addEventListener("load", () => enter(frame), { once: true });
   enter(frame);
 }, true);
+const show = (frame, step) => {
+  const scrub = frame.contentDocument?.querySelector("[data-scrub]");
+  if (scrub) scrub.value = step;
+  scrub?.dispatchEvent(new Event("input", { bubbles: true }));
+  return scrub;
+};
+addEventListener("click", ({ target }) => {
+  const { hash, dataset: { step } } = target.closest("a[data-step]") ?? { dataset: {} };
+  const frame = hash && document.getElementById(hash.slice(1));
+  if (!frame || show(frame, step)) return;
+  frame.addEventListener("load", () => show(frame, step), { once: true });
+});
 addEventListener("hashchange", () => enter(document.getElementById(location.hash.slice(1))));
 """
 

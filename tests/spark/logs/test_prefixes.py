@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import random
+import re
 import signal
 
 import pytest
@@ -126,6 +127,34 @@ it from the group (kafka.coordinator.group.GroupCoordinator)
 [2026-11-27 22:02:33,375] INFO [GroupCoordinator 1]: Member a-2 in group one has failed, removing \
 it from the group (kafka.coordinator.group.GroupCoordinator)
 """
+# What each of two clients says, and in which second; b stands still, and finds itself removed.
+UNKNOWN = "failed due to UNKNOWN_MEMBER_ID, resetting generation"
+SILENT = [
+    (0, "a", "(Re-)joining group"),
+    (3, "a", "Successfully joined group with generation Generation{generationId=1, {a-1}}"),
+    (3, "b", "Successfully joined group with generation Generation{generationId=1, {b-1}}"),
+    (48, "a", "Attempt to heartbeat failed since group is rebalancing"),
+    (48, "a", "(Re-)joining group"),
+    (49, "a", "Successfully joined group with generation Generation{generationId=2, {a-1}}"),
+    (60, "b", f"Attempt to heartbeat with Generation{{generationId=1, {{b-1}}}} and {UNKNOWN}"),
+    (60, "b", "Resetting generation due to: encountered UNKNOWN_MEMBER_ID from HEARTBEAT response"),
+    (61, "b", "(Re-)joining group"),
+    (63, "b", "Successfully joined group with generation Generation{generationId=3, {b-2}}"),
+    (63, "a", "Successfully joined group with generation Generation{generationId=3, {a-1}}"),
+]
+
+
+def silent():
+    """The lines of a group one of whose members is removed, and tells so only later."""
+    for second, client, text in SILENT:
+        told = re.sub(r"\{([ab]-\d)\}", r"memberId='\1', protocol='range'", text)
+        told = told.replace(" and failed", " and group instance id Optional.empty failed")
+        yield (
+            f"2026-11-27 22:{second // 60:02}:{second % 60:02}.000 INFO {LOGGER} - "
+            f"[Consumer clientId={client}, groupId=silent] {told}\n"
+        )
+
+
 NO_GROUP = (
     "%4|1795816951.375|MAXPOLL|rdkafka#consumer-1| [thrd:main]: Application maximum poll interval "
     "(300000ms) exceeded by 478ms (adjust max.poll.interval.ms): leaving group\n"
@@ -161,6 +190,7 @@ def logs(tmp_path_factory):
     (folder / "back.log").write_text("\n".join(newest_first))
     (folder / "again.log").write_text("".join(begun_again()))
     (folder / "writers.log").write_text("".join(by_writers()))
+    (folder / "silent.log").write_text("".join(silent()))
     (folder / "broker.log").write_text(BROKER)
     (folder / "nameless.log").write_text(NO_GROUP)
     bad = (
@@ -217,6 +247,20 @@ def test_a_group_that_begins_again_is_told_again(spark, imported):
         (f"{row.time:%d %T}", row.generation, *row.members) for row in stories(events).collect()
     ]
     assert found == LIVES
+
+
+def test_who_finds_itself_removed_had_been_silent(imported):
+    """Its group rebalanced for it before it knew; it begins as the first of them hears of it."""
+    steps = [
+        (event.time_ms // 1000 % 3600, event.detail["reason"])
+        for event in imported[1].where(kind="group_state", group_id="silent")
+        if event.detail["to"] == "PreparingRebalance"
+    ]
+    assert steps == [
+        (0, "adding new member a-1"),
+        (48, "removing member b-1 on heartbeat expiration"),
+        (61, "adding new member b-2"),
+    ]
 
 
 def test_processes_with_one_client_id_are_told_apart_by_what_stands_before_their_lines(imported):
