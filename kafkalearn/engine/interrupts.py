@@ -1,4 +1,4 @@
-"""The way of a KeyboardInterrupt to who drives a simulation."""
+"""The way of an interrupt, by the user or by the clock, to who waits for a greenlet."""
 
 import signal
 import threading
@@ -7,6 +7,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from greenlet import getcurrent  # type: ignore[import-untyped]
+
+_AGAIN_SECONDS = 1.0  # for code that catches everything and goes on
+
+
+class TimeIsUpError(BaseException):
+    """What ran has had its time; no `except Exception` of its own catches it."""
 
 
 @contextmanager
@@ -33,3 +39,29 @@ def thrown_into(driver: Any) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Throw TimeIsUpError into the greenlet that waits here so long, whichever is running.
+
+    Only the main thread can be interrupted, and none where no such clock is, as on Windows.
+    """
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or not hasattr(signal, "setitimer"):
+        yield
+        return
+    who_waits = getcurrent()
+
+    def interrupt(number: int, frame: Any) -> None:
+        if getcurrent() is who_waits:
+            raise TimeIsUpError
+        who_waits.throw(TimeIsUpError)
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    timer = signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, *timer)
+        signal.signal(signal.SIGALRM, before or signal.SIG_DFL)

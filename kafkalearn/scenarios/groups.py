@@ -178,7 +178,8 @@ def group_changes(
 ) -> None:
     """Consumers share a topic, and something becomes of one: the RebalanceExplorer's settings.
 
-    A record comes each second, to one partition after the other.
+    A record comes each second, to one partition after the other. A fetch waits for it up to 5 s
+    (Kafka's default is 500 ms), and so may the first records after a rebalance.
     change: what the last of them does at at_ms: ``crash``, ``leave``, ``freeze`` (it stands still
     for for_ms), ``slow`` (it works for for_ms on the next record that it gets), ``join`` (only then
     does it come) or ``none``.

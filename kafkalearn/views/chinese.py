@@ -99,6 +99,8 @@ CHINESE: dict[str, str] = {
     "records processed": "已处理的消息",
     "processed twice or more": "处理了两次或更多",
     "lost: committed and never processed": "丢失：已提交但从未处理",
+    "no crash": "没有崩溃",
+    "only {} records": "只有 {} 条消息",
     "rebalances after the change": "变化之后的重平衡次数",
     "the group hears of it after": "消费组得知用时",
     "everything is read again after": "全部恢复读取用时",

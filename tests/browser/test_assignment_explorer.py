@@ -61,7 +61,7 @@ def test_everything_works_by_mouse(lab, pictures):
     says(explorer, "c3 joined: ")
     picture(explorer, pictures / "joined-light.png")
     explorer.get_by_role("button", name="follow-up rebalance").click()
-    says(explorer, "The follow-up rebalance: cooperative-sticky moves only the 2 that must move")
+    says(explorer, "The follow-up rebalance: cooperative-sticky moves 2, none needlessly")
 
     explorer.get_by_role("button", name="remove c1").click()
     says(explorer, "c1 left: ")

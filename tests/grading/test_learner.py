@@ -1,12 +1,16 @@
 """`check` while learning: it judges at once, in the notebook itself."""
 
 import shutil
+import signal
 import sys
+import threading
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
+from kafkalearn.engine.interrupts import limited
 from kafkalearn.grading import CheckFailedError, check
+from kafkalearn.grading.answering import learner, loop_host
 from tests.grading.submissions import FOLDER, WRONG, answer_of
 
 BORROWED = "this exercise does not lend kafkalearn.assignors.range_assignor: write it yourself"
@@ -83,6 +87,73 @@ def test_a_profiler_of_the_learners_stays():
         assert sys.getprofile() is mine
     finally:
         sys.setprofile(None)
+
+
+def polls_never(consumer, process):
+    """Forget the poll."""
+    while True:
+        records = []  # noqa: F841
+
+
+def stops_polling(consumer, process):
+    """Forget it after the first, and catch whatever comes."""
+    consumer.subscribe(["orders"])
+    consumer.poll(100)
+    while True:
+        try:
+            for number in iter(int, 1):
+                abs(number)
+        except BaseException:
+            pass
+
+
+@pytest.mark.parametrize("loop", [polls_never, stops_polling])
+def test_a_loop_that_hangs_is_told_so(loop, monkeypatch):
+    """The cell ends with a sentence, the next check runs, and the clock is as it was."""
+    monkeypatch.setattr(learner, "_PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr("kafkalearn.engine.interrupts._AGAIN_SECONDS", 0.2)
+    before = signal.getsignal(signal.SIGALRM)
+    for _ in range(2):
+        with pytest.raises(CheckFailedError) as caught:
+            check("38_loss_and_duplicates/reads-all", loop)
+        assert str(caught.value) == (
+            "reads-all: your answer has run for 0.2 s and did not come to an end: does it poll?"
+        )
+    assert not loop_host._running
+    assert signal.getsignal(signal.SIGALRM) == before
+
+
+def test_a_function_that_hangs_is_told_so(monkeypatch):
+    """Nothing is said of a poll, and what catches every Exception is ended as well."""
+
+    def hangs(partitions_per_topic, subscriptions):
+        while True:
+            try:
+                for number in iter(int, 1):
+                    abs(number)
+            except Exception:
+                pass
+
+    monkeypatch.setattr(learner, "_PATIENCE_SECONDS", 0.2)
+    with pytest.raises(CheckFailedError, match=r"run for 0\.2 s and did not come to an end$"):
+        check("41_range_assignor/by-name", hangs)
+
+
+def test_without_a_clock_that_interrupts_nothing_is_limited(monkeypatch):
+    """A thread beside the main one, and a system without such clocks, run as they always did."""
+
+    def sets_a_timer():
+        with limited(60):
+            return bool(signal.getitimer(signal.ITIMER_REAL)[0])
+
+    found = []
+    thread = threading.Thread(target=lambda: found.append(sets_a_timer()))
+    thread.start()
+    thread.join()
+    found.append(sets_a_timer())
+    monkeypatch.delattr(signal, "setitimer")
+    found.append(sets_a_timer())
+    assert found == [False, True, False]
 
 
 def test_the_exercise_is_found_from_a_folder_below_its_workbook(tmp_path, monkeypatch):

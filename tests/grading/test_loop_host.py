@@ -19,6 +19,7 @@ from kafkalearn.errors import (
     IllegalStateError,
 )
 from kafkalearn.grading.answering import loop_host
+from kafkalearn.grading.answering.consumer_proxy import ConsumerProxy
 from kafkalearn.grading.answering.learner import answer_message
 from kafkalearn.grading.answering.learner import asker as watched
 from kafkalearn.grading.answering.wire import JUDGE_ADDRESS
@@ -191,8 +192,8 @@ def test_the_calls_of_a_consumer_give_what_the_real_one_gives(host):
             consumer.seek(object(), 1)
         with pytest.raises(IllegalArgumentError, match="a record that poll returned"):
             process(records)
-        with pytest.raises(AttributeError, match="no 'commit': subscribe, unsubscribe"):
-            consumer.commit()
+        with pytest.raises(AttributeError, match="no 'items': subscribe, unsubscribe"):
+            consumer.items()
         assert "poll" in dir(consumer)
         consumer.unsubscribe()
         assert consumer.assignment() == []
@@ -204,6 +205,27 @@ def test_the_calls_of_a_consumer_give_what_the_real_one_gives(host):
 
     with pytest.raises(StoryOverError, match="all is well"):
         played(loop, LoopStory("calls", (3,), config={"max_poll_records": 2}))
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("commit", "commit_sync or commit_async"),
+        ("commitAsync", "commit_async"),
+        ("seekToEnd", "seek_to_end"),
+        ("commited", "committed"),
+    ],
+)
+def test_a_name_that_the_consumer_has_not_suggests_the_nearest(name, meant):
+    """Java's own spelling, another client's name, and a slip."""
+    with pytest.raises(AttributeError, match=f"no '{name}': is it {meant}\\? subscribe, "):
+        getattr(ConsumerProxy(dict), name)
+
+
+def test_who_iterates_over_a_consumer_is_told_of_poll():
+    """Another client's consumer is an iterator."""
+    with pytest.raises(TypeError, match=r"^a consumer is not iterable: poll\(100\) gives the re"):
+        iter(ConsumerProxy(dict))
 
 
 def test_listeners_and_callbacks_may_call_the_consumer(host):

@@ -282,8 +282,8 @@ def test_an_own_assignor_that_forgets_a_partition_is_shown_doing_so():
         (
             lambda g: g.add_member(),
             "c2 joined: range moves nothing; roundrobin moves 1 that need not move; sticky moves "
-            "only the 1 that must move; cooperative-sticky moves nothing and holds back 1 that "
-            "must be given up first.",
+            "1, not needlessly; cooperative-sticky moves nothing and holds back 1 that must be "
+            "given up first.",
         ),
         (
             lambda g: g.set_partitions("t0", 3),

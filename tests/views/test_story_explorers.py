@@ -45,6 +45,17 @@ def test_without_a_crash_nothing_is_lost_or_twice(commits):
     assert list(outcome(commits).values()) == ["6", "0", "0"]
 
 
+def test_a_crash_that_never_comes_is_said_to_be_none(commits):
+    """Nothing is lost then, which is no merit of the commits."""
+    commits.set(crash_after=6)
+    assert "no crash" not in outcome(commits)
+    commits.set(crash_after=7)
+    assert not commits._trace.where(kind="fault")
+    assert "no crash: only 6 records\n" in commits.as_text()
+    commits.set(records=7)
+    assert "no crash" not in outcome(commits)
+
+
 def test_what_was_there_before_the_group_began_is_not_lost(commits):
     """A group that begins at the end of a log, at 5, and processes 6 of what follows: lost is 5."""
     trace = Trace("latest")

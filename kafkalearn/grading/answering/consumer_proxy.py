@@ -6,11 +6,13 @@ turn, as they may in Kafka.
 """
 
 import builtins
+import re
 from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
 from functools import partial
 from itertools import count
 from threading import get_ident
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 from greenlet import GreenletExit  # type: ignore[import-untyped]
 
@@ -65,8 +67,17 @@ class ConsumerProxy:
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name not in METHODS:
-            raise AttributeError(f"the consumer has no {name!r}: {', '.join(METHODS)} are there")
+            snake = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+            begun = [each for each in METHODS if each.startswith(f"{snake}_")]
+            near = " or ".join(begun or get_close_matches(snake, METHODS, n=1))
+            near = f"is it {near}? " if near else ""
+            raise AttributeError(
+                f"the consumer has no {name!r}: {near}{', '.join(METHODS)} are there"
+            )
         return partial(self._call, name)
+
+    def __iter__(self) -> NoReturn:
+        raise TypeError("a consumer is not iterable: poll(100) gives the records")
 
     def __dir__(self) -> list[str]:
         return [*METHODS]

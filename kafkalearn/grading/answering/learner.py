@@ -25,6 +25,7 @@ from kafkalearn.grading.answering.wire import (
 )
 
 Answer = Callable[..., Any]
+_PATIENCE_SECONDS = 10.0  # for what is asked at once, while learning; Spark has more
 _LIBRARIES = (sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"))
 
 
@@ -89,6 +90,7 @@ def _over_socket(address: str, name: str, answer: Answer) -> tuple[bool, str]:
 
 def _in_here(name: str, answer: Answer, seed: int) -> tuple[bool, str]:
     try:
+        from kafkalearn.engine.interrupts import TimeIsUpError, limited
         from kafkalearn.grading.exercise import ExerciseError, find_exercise
         from kafkalearn.grading.judging.judge import decide
         from kafkalearn.grading.judging.showing import show
@@ -102,8 +104,15 @@ def _in_here(name: str, answer: Answer, seed: int) -> tuple[bool, str]:
     except ExerciseError as error:
         raise CheckFailedError(str(error)) from None
 
-    ask = asker(answer, exercise.lent_modules)
-    verdict = decide(exercise, check_name, seed=seed, ask=ask)
+    seconds = _PATIENCE_SECONDS * max(1, exercise.limits.cell_seconds / 30)
+    ask = limited(seconds)(asker(answer, exercise.lent_modules))
+    try:
+        verdict = decide(exercise, check_name, seed=seed, ask=ask)
+    except TimeIsUpError:
+        poll = ": does it poll?" if hasattr(exercise.judge, "stories") else ""
+        raise CheckFailedError(
+            f"{check_name}: your answer has run for {seconds:g} s and did not come to an end{poll}"
+        ) from None
     if verdict.shown:
         show(verdict.shown)
     return verdict.passed, verdict.text

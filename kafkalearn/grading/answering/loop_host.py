@@ -165,8 +165,10 @@ class Switched:
         """Unwind it, as Python has no other way to free it; nothing of that reaches anybody."""
         self._greenlet.parent = self._caller = getcurrent()
         with redirect_stdout(None), redirect_stderr(None), self._namespace.in_place():
+            _stubborn.append(self)  # until it is known to be none
             if self._greenlet:
                 self._greenlet.throw()
+            _stubborn.remove(self)
 
     def _say(self, message: Message) -> Message:
         if self._is_dead:

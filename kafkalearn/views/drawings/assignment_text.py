@@ -108,4 +108,4 @@ def _moves(frame: Frame) -> tuple[str, str]:
         return "move", "nothing"
     if not frame["moved"] and len(frame["left"]) == 1:
         return "move", f"only its {plural(handed, 'partition')}"
-    return "move", f"only the {handed} that must move"
+    return "move", f"{handed}, {'none' if handed > 1 else 'not'} needlessly"

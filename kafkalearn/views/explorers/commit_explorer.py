@@ -41,8 +41,11 @@ class CommitExplorer(StoryExplorer):
             for offset in range(begun.get(log, 0), end or 0)
             if (*log, offset) not in effects
         ]
-        say = self._say
+        say, settings = self._say, self._settings()
+        records = settings["records"]
+        missed = [(say("no crash"), say("only {} records", records))]
         return [
+            *(missed if settings["crash_after"] > records else []),
             (say("records processed"), str(len(effects))),
             (say("processed twice or more"), str(sum(n > 1 for n in effects.values()))),
             (say("lost: committed and never processed"), str(len(lost))),
