@@ -21,7 +21,7 @@ JUDGES = {
     # Whole solutions of loops take long, and tell nothing that their parts do not.
     # And a copy lies where git ignores everything.
     "grading": (
-        "tests/grading",
+        *("tests/grading", "tests/exercises"),
         "--deselect=tests/grading/test_loops.py::test_the_solution",
         "--deselect=tests/grading/test_kit.py::test_learners_copies_are_not_part_of_the_repository",
     ),
