@@ -142,7 +142,11 @@ def test_it_begins_with_what_is_wrong_who_is_to_blame_and_what_to_change():
     assert "At the end a partition" not in said
     calm["ownership"] = [owned(0, "c1", 100), owned(1, "c2", 5, 90), owned(1, "c1", 100, 2000)]
     end = "At the end a partition had no owner for 7,000 ms."
-    assert end in Words(page(data(groups=[bad, calm]))).text
+    said = Words(page(data(groups=[bad, calm]))).text
+    assert end in said
+    assert "nobody whose log is here" in said  # c3 of the group before
+    calm["rebalances"] = [rebalance(names=["c1-1", "c4-1"])]
+    assert end not in Words(page(data(groups=[bad, calm]))).text
     found = Words(page(data(groups=[bad, calm], runs=["one", "two"])))
     assert "Group billing logs a.log 3 rebalances" in found.text
 

@@ -40,8 +40,7 @@ def _summary(group: Row) -> str:
     wide = words.lasted(group["last_ms"] - group["first_ms"])
     told = f"{plural(sum(group['causes'].values()), 'rebalance')} in {wide} of events"
     told += f": {why(group)}." if group["causes"] else "."
-    times = [(_took(row), row["generation"]) for row in group["rebalances"] if _took(row)]
-    if times:
+    if times := [(_took(row), row["generation"]) for row in group["rebalances"] if _took(row)]:
         longest, number = max(times, key=lambda each: each[0])
         told += f" The longest, to generation {words.told(number)}, took {words.lasted(longest)}."
     if (gaps := unowned(group)) != words.NOT_KNOWN:
@@ -49,9 +48,16 @@ def _summary(group: Row) -> str:
     by_end = sorted(group["ownership"], key=lambda row: row["until_ms"] or group["last_ms"])
     ends = {(row["topic"], row["partition"]): row["until_ms"] for row in by_end}
     idle = max((group["last_ms"] - end for end in ends.values() if end is not None), default=0)
-    if idle >= _LONG_MS:
+    if idle >= _LONG_MS and not _unseen(group):
         told += f" At the end a partition had no owner for {words.lasted(idle)}."
     return told
+
+
+def _unseen(group: Row) -> bool:
+    """Whether of some member no event tells what it owned: its log is not here."""
+    seen, nodes = {row["node"] for row in group["ownership"]}, group["nodes"]
+    names = (name for row in group["rebalances"] for name in row.get("names") or ())
+    return any((nodes.get(name) or name) not in seen for name in names)
 
 
 def why(group: Row) -> str:
@@ -79,8 +85,8 @@ def unowned(group: Row) -> str:
 
 
 def _took(row: Row) -> Any:
-    both = row.get("started_ms") is not None and row.get("ended_ms") is not None
-    return row["ended_ms"] - row["started_ms"] if both else None
+    begin, end = row.get("started_ms"), row.get("ended_ms")
+    return None if begin is None or end is None else end - begin
 
 
 def _rebalances(group: Row) -> str:
@@ -88,13 +94,12 @@ def _rebalances(group: Row) -> str:
         return tag("p", "No event tells of a rebalance.", class_="kl-note")
     names = ("generation", "when", "why, and who", "how long", "no owner", "members", "owners")
     rows = [_rebalance(row, group) for row in group["rebalances"]]
-    left_out = group["total"] - len(rows)
-    note = tag("p", f"{left_out:,} later ones are not shown.", class_="kl-note") if left_out else ""
-    return table(names, rows) + note
+    more = group["total"] - len(rows)
+    return table(names, rows) + (tag("p", f"{more:,} later ones are not shown.") if more else "")
 
 
 def _rebalance(row: Row, group: Row) -> list[str]:
-    times = (row.get(name) for name in ("started_ms", "joined_ms", "ended_ms"))
+    times = [row.get(name) for name in ("started_ms", "joined_ms", "ended_ms")]
     begin = next((ms for ms in times if ms is not None), None)
     when = [tag("b", words.since(begin, group["first_ms"])), escape(words.clock(begin))]
     if "window" in row:
@@ -105,13 +110,12 @@ def _rebalance(row: Row, group: Row) -> list[str]:
     reasons = [each for each in (row["reason"], *row["also"]) if each]
     said = escape("; ".join(dict.fromkeys(shown(short_ids(each), 240) for each in reasons)))
     who = escape(words.named(row["node"], row.get("member_id")))
-    why = [tag("b", escape(words.cause(row.get("cause")))) + f": {who}", said]
-    outcome = row.get("outcome")
-    number = words.told(row.get("generation"))
+    cause = tag("b", escape(words.cause(row.get("cause"))))
+    outcome, number = row.get("outcome"), words.told(row.get("generation"))
     return [
         tag("b", number) + (tag("small", outcome) if outcome in _BROKEN_OFF else ""),
         _lines(when),
-        why[0] + tag("small", why[1]),
+        f"{cause}: {who}" + tag("small", said),
         _lines(_times(row)),
         _lines(_gaps(row)),
         _lines(_members(row, group)),
@@ -150,8 +154,8 @@ def _members(row: Row, group: Row) -> Iterable[str]:
     for member in names[:12]:
         leads = tag("em", " leads") if member == row["leader"] else ""
         yield escape(shown(short_ids(group["nodes"].get(member) or member), 40)) + leads
-    if len(names) > 12:
-        yield f"and {len(names) - 12:,} more"
+    if (more := len(names) - 12) > 0:
+        yield f"and {more:,} more"
 
 
 def _owners(row: Row, group: Row) -> Iterable[str]:
@@ -162,11 +166,10 @@ def _owners(row: Row, group: Row) -> Iterable[str]:
 
 
 def _advice(advice: Sequence[Row], causes: Iterable[str]) -> str:
+    if not advice and set(causes) - {"member_joined"}:
+        return tag("p", "These numbers do not tell which setting would have helped.")
     if not advice:
-        told = "Nothing in these numbers asks for another setting."
-        if set(causes) - {"member_joined"}:
-            told = "These numbers do not tell which setting would have helped."
-        return tag("p", told)
+        return tag("p", "Nothing in these numbers asks for another setting.")
     rows = (
         [escape(row["seen"]), tag("b", escape(row["setting"])), escape(row["why"])]
         for row in advice
@@ -180,13 +183,13 @@ def _ownership(group: Row) -> str:
     lanes: dict[str, list[Row]] = {}
     for row in group["ownership"]:
         lanes.setdefault(f"{row['topic']}-{row['partition']}", []).append(row)
-    left_out = len(lanes) - _LANES
-    lanes = dict(list(lanes.items())[:_LANES])
+    left_out, lanes = len(lanes) - _LANES, dict(list(lanes.items())[:_LANES])
     nodes = sorted({row["node"] for rows in lanes.values() for row in rows})
     colours = {node: place % COLOURS for place, node in enumerate(nodes)}
     drawn = charts.ownership(group, lanes, colours=colours)
     legend = "".join(swatch(colours[node], shown(node, 40)) for node in nodes)
-    legend += tag("li", tag("i", "", class_="kl-swatch kl-nobody") + "nobody")
+    nobody = "nobody whose log is here" if _unseen(group) else "nobody"
+    legend += tag("li", tag("i", "", class_="kl-swatch kl-nobody") + nobody)
     legend += tag("li", tag("i", "", class_="kl-swatch kl-during") + "a rebalance goes on")
     first = group["first_ms"]
     rows = (
@@ -200,9 +203,9 @@ def _ownership(group: Row) -> str:
         for name, of_lane in lanes.items()
         for row in of_lane
     )
-    names = ("partition", "owner", "from", "until", "how it ended")
+    heads = ("partition", "owner", "from", "until", "how it ended")
     note = f"{plural(left_out, 'partition')} more are not shown." if left_out > 0 else ""
-    return _figure(drawn, legend, note) + folded("As a table", table(names, rows, numbers=(2, 3)))
+    return _figure(drawn, legend, note) + folded("As a table", table(heads, rows, numbers=(2, 3)))
 
 
 def _figure(drawn: str, legend: str, note: str = "") -> str:
@@ -225,8 +228,9 @@ def _lag(group: Row) -> str:
         for name, _, points in numbered
     )
     note = "Records that are not committed yet; where commits are not known, not read yet."
-    drawn = _figure(charts.lag(group, numbered), legend, note)
-    return drawn + folded("As a table", table(("partition", "most", "at the end"), rows))
+    return _figure(charts.lag(group, numbered), legend, note) + folded(
+        "As a table", table(("partition", "most", "at the end"), rows)
+    )
 
 
 def _commits(group: Row) -> str:
@@ -244,5 +248,5 @@ def _commits(group: Row) -> str:
         ]
         for row in group["commits"]
     )
-    names = ("consumer", "generation", "mode", "outcome", "commits of a partition", "when")
-    return table(names, rows, numbers=(4,))
+    heads = ("consumer", "generation", "mode", "outcome", "commits of a partition", "when")
+    return table(heads, rows, numbers=(4,))
