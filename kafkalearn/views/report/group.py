@@ -7,7 +7,7 @@ from typing import Any
 from kafkalearn.trace.text import short_ids
 from kafkalearn.views.drawings.common import COLOURS
 from kafkalearn.views.report import charts, words
-from kafkalearn.views.report.tables import folded, swatch, table
+from kafkalearn.views.report.tables import figure, folded, swatch, table
 from kafkalearn.views.wording import listed, plural, shown, tag
 
 Row = Mapping[str, Any]
@@ -205,13 +205,9 @@ def _ownership(group: Row) -> str:
     )
     heads = ("partition", "owner", "from", "until", "how it ended")
     note = f"{plural(left_out, 'partition')} more are not shown." if left_out > 0 else ""
-    return _figure(drawn, legend, note) + folded("As a table", table(heads, rows, numbers=(2, 3)))
-
-
-def _figure(drawn: str, legend: str, note: str = "") -> str:
-    more = tag("p", note, class_="kl-note") if note else ""
-    body = tag("div", drawn, class_="kl-wide", tabindex=0, role="group", aria_label="chart")
-    return tag("figure", body + tag("ul", legend, class_="kl-legend")) + more
+    return figure(drawn, legend, note=note) + folded(
+        "As a table", table(heads, rows, numbers=(2, 3))
+    )
 
 
 def _lag(group: Row) -> str:
@@ -228,7 +224,7 @@ def _lag(group: Row) -> str:
         for name, _, points in numbered
     )
     note = "Records that are not committed yet; where commits are not known, not read yet."
-    return _figure(charts.lag(group, numbered), legend, note) + folded(
+    return figure(charts.lag(group, numbered), legend, note=note) + folded(
         "As a table", table(("partition", "most", "at the end"), rows)
     )
 

@@ -1,4 +1,4 @@
-"""A report's tables: heads, rows of HTML, and what is left out said below."""
+"""A report's tables and charts: heads, rows of HTML, legends, and what is left out said below."""
 
 from collections.abc import Collection, Iterable, Sequence
 from html import escape
@@ -26,3 +26,10 @@ def swatch(colour: int, name: str) -> str:
     """A colour of a chart and what has it."""
     mark = tag("i", "", class_=f"kl-swatch kl-p{colour}")
     return tag("li", mark + escape(name))
+
+
+def figure(drawn: str, legend: str, *, note: str = "") -> str:
+    """Put a chart, which can be scrolled sideways, above its legend and a note."""
+    more = tag("p", note, class_="kl-note") if note else ""
+    body = tag("div", drawn, class_="kl-wide", tabindex=0, role="group", aria_label="chart")
+    return tag("figure", body + tag("ul", legend, class_="kl-legend")) + more
