@@ -15,8 +15,7 @@ from kafkalearn.views.report.tables import table
 from kafkalearn.views.stepper import DEFAULT_PANES, Stepper
 from kafkalearn.views.wording import listed, plural, shown, tag
 
-# Who opens a window, by its bar or a link, goes through it by the keys at once; a link leads to its
-# own event in it.
+# Who opens a window has the keys in it at once; a link leads to its own event.
 _KEYS = """
 const enter = (frame) => frame?.contentDocument?.querySelector(".kl-stepper")?.focus();
 addEventListener("toggle", ({ target }) => {
@@ -28,8 +27,7 @@ addEventListener("toggle", ({ target }) => {
 const show = (frame, step) => {
   const scrub = frame.contentDocument?.querySelector("[data-scrub]");
   if (scrub) scrub.value = step;
-  scrub?.dispatchEvent(new Event("input", { bubbles: true }));
-  return scrub;
+  return scrub?.dispatchEvent(new Event("input", { bubbles: true }));
 };
 addEventListener("click", ({ target }) => {
   const { hash, dataset: { step } } = target.closest("a[data-step]") ?? { dataset: {} };
