@@ -278,6 +278,12 @@ LINES = [
         None,
         {},
     ),
+    (
+        "[2024-03-05 12:00:01,123] ERROR given member.id p-1 is identified as a known static member "
+        "pay-0,but not matching the expected member.id p-2 (kafka.coordinator.group.GroupMetadata)",
+        "respond",
+        {"member": "p-1", "instance": "pay-0", "error": "FENCED_INSTANCE_ID"},
+    ),
 ]
 
 
