@@ -197,7 +197,7 @@ def _given_back(told: list[Row]) -> Iterable[Row]:
             f"In {len(rows)} rebalances at least {least:,} partitions came back to the consumer "
             f"that had them; meanwhile nobody did, for up to {longest:,} ms.",
             "partition.assignment.strategy: cooperative-sticky",
-            why="Consumers keep what they are to keep, and read it while what is others' moves.",
+            why="Consumers keep what stays theirs, and read on while the rest moves.",
         )
 
 

@@ -9,7 +9,7 @@ from kafkalearn.spark.logs.states import PLACE
 
 _BY_PARTITION = ("commit", "position", "leader_elected")
 _TEXTS = {
-    "UNKNOWN_MEMBER_ID": r"unknown ?member|not aware of this member",
+    "UNKNOWN_MEMBER_ID": r"unknown ?member|not aware of this member|not part of an active group",
     "ILLEGAL_GENERATION": r"illegal ?generation|generation id is (?:not|il)|invalid.*generation",
     "REBALANCE_IN_PROGRESS": r"rebalance ?in ?progress|is rebalancing"
     r"|(?:another|coordinator|group) rebalance",

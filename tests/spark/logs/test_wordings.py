@@ -313,6 +313,10 @@ def test_a_wording_tells_its_event_and_fields(read_lines, number):
         ("Broker: Unknown member", "UNKNOWN_MEMBER_ID"),
         ("The coordinator is not aware of this member.", "UNKNOWN_MEMBER_ID"),
         ("UnknownMemberIdError", "UNKNOWN_MEMBER_ID"),
+        (
+            "cannot be completed since the consumer is not part of an active group",
+            "UNKNOWN_MEMBER_ID",
+        ),
         ("Broker: Group rebalance in progress", "REBALANCE_IN_PROGRESS"),
         ("Broker: Group member needs a valid member ID", "MEMBER_ID_REQUIRED"),
         ("NotCoordinatorForGroupError", "NOT_COORDINATOR"),
