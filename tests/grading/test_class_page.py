@@ -2,6 +2,7 @@
 
 import re
 
+from kafkalearn.grading.exercise import Exercise
 from kafkalearn.grading.grades import NOT_RUN, Grade, not_run
 from kafkalearn.grading.report.class_page import MOST_REASONS, class_page
 from tests.grading.submissions import CHECKS, EXERCISE
@@ -142,3 +143,93 @@ def test_a_class_of_which_nothing_could_be_graded_has_a_page():
     text = page(CLASS[-2:])
     assert "no notebook was handed in" in text
     assert "<svg" not in text
+
+
+def attributes(kind, text):
+    """The attributes of each element of a kind, numbers as numbers."""
+    return [
+        {
+            name: float(value) if re.fullmatch(r"-?[\d.]+", value) else value
+            for name, value in re.findall(r'([\w-]+)="(.*?)"', element)
+        }
+        for element in re.findall(rf"<{kind} (.*?)/?>", text)
+    ]
+
+
+def test_a_column_is_as_tall_as_its_count_and_its_words_stand_with_it():
+    """All stand on one line within the drawing; only the one of all points is drawn as full."""
+    rows = [*submitted("cal", failed=CHECKS[:1]), *submitted("dan", failed=CHECKS[:2])]
+    svg = re.search(r'<svg[^>]*class="columns".*?</svg>', page([*CLASS, *rows]), re.S)[0]
+    columns, (rule,) = attributes("rect", svg), attributes("line", svg)
+    told = re.findall(r"<text (.*?)>(.*?)</text>", svg)
+    counts, names = told[::2], told[1::2]
+    assert [word for _, word in names] == ["0", "2", "4", "6", "8", "10"]
+    assert [int(word or 0) for _, word in counts] == [1, 0, 0, 2, 2, 1]
+    tallest = max(each["height"] for each in columns)
+    assert [each["height"] / tallest for each in columns] == [0.5, 0, 0, 1, 1, 0.5]
+    assert [each["class"] for each in columns] == ["part"] * 5 + ["full"]
+    _, _, width, height = map(float, re.search(r'viewBox="(.*?)"', svg)[1].split())
+    assert (rule["x1"], rule["x2"], rule["y1"]) == (0, width, rule["y2"])
+    right = 0
+    for column, *words in zip(columns, counts, names, strict=True):
+        above, below = (attributes("text", f"<text {each}>")[0] for each, _ in words)
+        assert column["y"] + column["height"] == rule["y1"]
+        assert 0 < above["y"] < column["y"]
+        assert rule["y1"] < below["y"] < height
+        middle = column["x"] + column["width"] / 2
+        assert abs(above["x"] - middle) <= 0.1
+        assert abs(below["x"] - middle) <= 0.1
+        assert right < column["x"]
+        right = column["x"] + column["width"]
+    assert right < width
+
+
+def test_a_bar_has_a_part_for_each_outcome_and_no_gap():
+    """As wide as its share, one after the other, and together all of it."""
+    parts = attributes("rect", re.search(r'<svg class="stack".*?</svg>', page(CLASS))[0])
+    shares = {each["class"]: each["width"] for each in parts}
+    assert shares == {
+        "passed": "20.00%",
+        "failed": "40.00%",
+        "not_reached": "20.00%",
+        "not_run": "20.00%",
+    }
+    assert [each["x"] for each in parts] == ["0.00%", "20.00%", "60.00%", "80.00%"]
+
+
+def test_all_that_is_drawn_has_a_look():
+    """Each class that the page names is one that its own style knows."""
+    many = [row for n in range(9) for row in submitted(f"s{n}", failed=CHECKS[n % 5 :])]
+    text = class_page([*CLASS, *many], exercises={EXERCISE.name: EXERCISE}, course_seed=0)
+    style, body = text.split("</style>")
+    named = {name for names in re.findall(r'class="(.*?)"', body) for name in names.split()}
+    assert len(named) > 20
+    known = set(re.findall(r"\.([a-z][\w-]*)", style))
+    assert named <= known, named - known
+
+
+def test_points_that_are_many_are_told_in_tenths():
+    """No more columns than can be read, and the last is that of all points."""
+    text = EXERCISE.files["exercise.toml"].replace("points = 2", "points = 2.5", 1)
+    exercise = Exercise.of(EXERCISE.name, {**EXERCISE.files, "exercise.toml": text})
+    rows = [row._replace(points=0.0 if row.check in CHECKS[1:] else 2.5) for row in submitted("a")]
+    page = class_page(
+        [*rows, *submitted("b", failed=CHECKS)], exercises={exercise.name: exercise}, course_seed=0
+    )
+    told = re.search(r'aria-label="Points: (.*?)"', page)[1].split(", ")
+    labels = [each.split(" with ")[1] for each in told]
+    assert len(labels) == 11
+    assert labels[:3] == ["0+", "1.05+", "2.1+"]
+    assert labels[-1] == "10.5"
+    assert [each[0] for each in told[:3]] == ["1", "0", "1"]
+    assert "1.2 of 10.5 points on average" in page
+
+
+def test_tables_say_what_stands_in_their_columns():
+    """A student, an exercise, and why or for how long."""
+    text = page([*CLASS, *submitted("slow", seconds=9.25)])
+    heads = [re.findall(r'<th scope="col">(.*?)</th>', head) for head in text.split("<thead>")[1:]]
+    assert heads == [["student", "exercise", "why"], ["student", "exercise", "seconds"]]
+    slow = next(row for row in re.findall(r"<tr>(<td>.*?)</tr>", text) if "9.25 s" in row)
+    cells = re.findall(r"<td>(.*?)</td>", slow)
+    assert cells == ['<a href="feedback/slow.html">slow</a>', EXERCISE.name, "9.25 s"]

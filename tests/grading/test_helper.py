@@ -104,7 +104,7 @@ def test_a_killed_helper_is_a_reason_and_the_next_works(helper, files):
 
 
 def test_a_helper_that_fails_repeats_its_last_words(helper, tmp_path, monkeypatch):
-    """A helper that cannot even start is a row with the reason, for every check."""
+    """One that cannot even start, or says nothing, is a row with the reason for every check."""
     broken = tmp_path / "python"
     broken.write_text("#!/bin/sh\necho no memory left >&2\nexit 1\n")
     broken.chmod(0o755)
@@ -113,6 +113,12 @@ def test_a_helper_that_fails_repeats_its_last_words(helper, tmp_path, monkeypatc
     assert statuses(grades) == {"not_run"}
     assert "failed with status 1" in grades[0].reason
     assert "no memory left" in grades[0].reason
+    broken.write_text("#!/bin/sh\nexec sleep 60\n")
+    monkeypatch.setattr(helper_module, "GRACE_SECONDS", 0.1 - EXERCISE.limits.total_seconds)
+    grades = helper.grade(SOLUTION, EXERCISE, seed=1)
+    assert statuses(grades) == {"not_run"}
+    said = "the grading process did not end within its limit and was killed"
+    assert {grade.reason for grade in grades} == {said}
 
 
 def test_a_submission_is_graded_wherever_its_caller_stands(helper, tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 import json
 import socket
 import sys
+import textwrap
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 
@@ -13,6 +14,7 @@ from kafkalearn.grading.engines.fork_engine import ForkRunner
 from kafkalearn.grading.engines.runner import run
 from kafkalearn.grading.exercise import ALWAYS_LENT, Limits
 from kafkalearn.grading.handed_in.collect import Submission
+from kafkalearn.grading.isolation import sandbox
 from kafkalearn.grading.isolation import walls as isolation
 from kafkalearn.grading.isolation.sandbox import PROTECTIONS, WITHOUT_PRIVILEGES
 from kafkalearn.grading.isolation.walls import IsolationError, SandboxServer, isolation_problem
@@ -73,6 +75,63 @@ def test_only_python_the_system_and_what_is_lent_are_there():
     process.end()
     server.close()
     assert said.strip().startswith(b'{"done": null}'), said
+
+
+@needs_walls
+def test_a_process_finds_a_small_machine_and_its_limits():
+    """Devices, names and folders that programs want are there; what it may use is the exercise's.
+
+    No descriptor but its own is open, and no call that leads out is answered.
+    """
+    source = """
+        import errno, os, pwd, resource, socket, tempfile
+        me, here = pwd.getpwuid(os.getuid()), os.statvfs(".")
+        pages = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+        most = {"CPU": CPU, "NPROC": PROCESSES, "FSIZE": DISK * 2**20, "NOFILE": FILES}
+        def limit(name): return resource.getrlimit(getattr(resource, "RLIMIT_" + name))
+        def refused(call):
+            try: call()
+            except OSError as error: return error.errno
+        for folder in (*OWN, "."):
+            open(folder + "/own", "w").close()
+        found = {
+            "zero": open("/dev/zero", "rb").read(2) == bytes(2),
+            "urandom": len(open("/dev/urandom", "rb").read(2)) == 2,
+            "dev": {"null", "full", "random", "ptmx", "fd", "shm"} <= {*os.listdir("/dev")},
+            "ptmx": os.readlink("/dev/ptmx") == "pts/ptmx",
+            "fd": os.path.exists("/dev/fd/0"),
+            "localhost": socket.gethostbyname("localhost") == "127.0.0.1",
+            "name": os.getuid() == 0 or me[::5] == ("learner", "/scratch/work"),
+            "home": os.path.expanduser("~") == os.getcwd() == "/scratch/work",
+            "temporary": os.environ["TMPDIR"] == tempfile.gettempdir() == "/scratch/tmp",
+            "disk": here.f_blocks * here.f_frsize == DISK * 2**20,
+            "limits": all(limit(name) == (each, each) for name, each in most.items()),
+            "none": limit("CORE") == limit("MEMLOCK") == (0, 0),
+            "memory": 0 < limit("AS")[0] - MEMORY * 2**20 <= pages,
+            "inputs": {os.readlink(f"/proc/self/fd/{n}") for n in range(3)} == {"/dev/null"},
+            "descriptors": len(os.listdir("/proc/self/fd")) < 10,
+            "session": os.getsid(0) == os.getpid(),
+            "processes": sum(map(str.isdecimal, os.listdir("/proc"))) == 2,
+            "calls": refused(lambda: os.memfd_create("x")) == errno.EPERM,
+            "families": refused(lambda: socket.socket(40)) == errno.EAFNOSUPPORT,
+        }
+        wrong = [name for name, is_so in found.items() if not is_so]
+        assert not wrong, (wrong, os.listdir("/proc/self/fd"), os.listdir("/proc"))
+    """
+    limits = EXERCISE.limits
+    numbers = {
+        "MEMORY": limits.memory_mb,
+        "DISK": limits.disk_mb,
+        "CPU": int(limits.total_seconds) + 1,
+        "PROCESSES": limits.processes,
+        "FILES": limits.open_files,
+        "OWN": [f"/{folder}" for folder in sandbox._OWN],
+    }
+    set_up = "\n".join(f"{name} = {number}" for name, number in numbers.items())
+    engine = ForkRunner(PROTECTIONS)
+    status, reason = graded(f"{set_up}\n{textwrap.dedent(source)}", engine)
+    engine.close()
+    assert status == {"passed"}, reason
 
 
 @needs_walls

@@ -125,6 +125,17 @@ def test_a_partition_given_twice_is_named():
     assert "Partitions: t0 has 1" in verdict.text
 
 
+def test_what_cannot_be_read_is_one_kind_of_failure():
+    """Whichever side refuses an answer, the smallest group in which that happens is shown."""
+
+    def answer(_, members):
+        return {m: [TopicPartition("t0", "x")] if len(members) > 1 else {m} for m in members}
+
+    verdict = decide(EXERCISE, "seven-over-five", seed=0, ask=asker(answer))
+    assert verdict.sentence.startswith("seven-over-five: the answer holds a set: only None, bool")
+    assert verdict.shown.table.caption.splitlines()[0] == "Partitions: none"
+
+
 def test_a_subscription_is_respected():
     """Giving a member a topic that it does not want is named before anything else."""
     everything = answer_of(FOLDER / "wrong" / "all_topics_together.ipynb")

@@ -110,6 +110,36 @@ def test_consumers_share_no_globals(host):
     assert (names["seen"], names["lives"]) == ([], 0)
 
 
+def test_a_loop_may_be_a_method_and_shares_no_globals_either(host):
+    """What it names is copied for each life, also what only its helpers and classes name."""
+    names = namespace(
+        """
+        seen, offsets = [], {}
+
+        def note(record):
+            seen.append(record.offset)
+
+        class Learner:
+            @staticmethod
+            def keep(record):
+                [offsets.setdefault(each.partition, []).append(each.offset) for each in (record,)]
+
+            def loop(self, consumer, process):
+                consumer.subscribe(["orders"])
+                while True:
+                    for record in consumer.poll(100):
+                        note(record)
+                        Learner.keep(record)
+                        assert offsets == {0: seen} and seen == sorted(set(seen)), (seen, offsets)
+                        process(record)
+                    consumer.commit_sync()
+        """
+    )
+    trace = played(names["Learner"]().loop, CRASH)
+    assert [offset for _, _, offset in done(trace)] == [0, 0, 1, 2]
+    assert (names["seen"], names["offsets"]) == ([], {})
+
+
 def test_no_finally_runs_at_a_crash(host, capfd):
     """Neither in the trace nor on the page is anything left of it."""
 

@@ -1,9 +1,13 @@
 """What comes from a submission's process becomes lines, messages and outputs of a cell."""
 
+import json
+import socket
+
 import pytest
 from nbformat.v4 import new_code_cell
 
 from kafkalearn.grading.answering.wire import LONGEST_LINE
+from kafkalearn.grading.engines.cells import OUTLET, _named, _Stream
 from kafkalearn.grading.engines.outputs import Lines, add_output, message_of
 
 
@@ -57,3 +61,42 @@ def test_outputs_are_kept_as_notebooks_keep_them():
         {"output_type": "execute_result", "data": {"text/plain": "f"}, "metadata": {}},
         {"output_type": "stream", "name": "stdout", "text": "g"},
     ]
+
+
+def test_what_a_cell_prints_is_sent_in_pieces_and_by_its_name(monkeypatch):
+    """Each line stands for itself, whatever was cut before it; nothing is sent twice or lost."""
+    ours, theirs = socket.socketpair()
+    monkeypatch.setattr(OUTLET, "socket", theirs)
+    out, err = _Stream("stdout"), _Stream("stderr")
+    with ours, theirs:
+        ours.setblocking(False)
+        assert print("a", 1, file=out) is None
+        assert out.write("b") == 1
+        with pytest.raises(BlockingIOError):
+            ours.recv(1)
+        out.flush()
+        out.flush()
+        err.write("c" * 5000)
+        err.write("d" * 4000)
+        err.write("e")
+        err.flush()
+        sent = ours.recv(2**16)
+        with pytest.raises(TypeError, match=r"^write\(\) argument must be str, not bytes$"):
+            out.write(b"x")
+    assert sent.startswith(b"\n")
+    assert [json.loads(line) for line in sent.splitlines() if line] == [
+        {"stream": "stdout", "text": "a 1\nb"},
+        {"stream": "stderr", "text": "c" * 5000 + "d" * 4000},
+        {"stream": "stderr", "text": "e"},
+    ]
+
+
+def test_an_error_is_named_even_if_its_text_cannot_be_had():
+    """Whatever a learner's exception does when it is asked for it."""
+
+    class OddError(Exception):
+        def __str__(self):
+            raise RuntimeError
+
+    assert _named(KeyError("k")) == {"ename": "KeyError", "evalue": "'k'"}
+    assert _named(OddError()) == {"ename": "OddError", "evalue": "its text cannot be had"}

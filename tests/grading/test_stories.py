@@ -203,6 +203,63 @@ def test_what_is_left_undone_or_uncommitted_is_named():
     assert uncommitted(trace_of(("processed", "c1", 0, 0), ("offset_stored", "b", 0, 1))) is None
 
 
+def test_only_who_had_something_and_left_without_a_word_is_unclosed():
+    """Each is looked at by itself: another's partitions, and another's leaving, are not its own."""
+    story = replace(ONE, starts={"c1": 0, "c2": 0}, stops={"c1": 7, "c2": 9})
+    trace = Trace("by hand")
+    trace.record("assigned", 1, "c1", topic="orders", partition=0)
+    trace.record("send", 8, "c1", api="LeaveGroup")
+    assert unclosed(story, trace) is None
+    trace.record("send", 9, "c2", api="JoinGroup")
+    assert unclosed(story, trace) is None
+    trace.record("assigned", 9, "c2", topic="orders", partition=1)
+    problem = unclosed(story, trace)
+    assert (problem.kind, problem.seq) == ("unclosed", 3)
+    assert problem.sentence.startswith("c2 was told to stop at 9 ms, and was never closed")
+    trace.record("send", 10, "c2", api="LeaveGroup")
+    assert unclosed(story, trace) is None
+
+
+def test_a_problem_names_its_kind_its_event_and_the_crashes_before():
+    """A kind tells failures apart while a story is made small; the event is where to look."""
+    trace = trace_of(
+        ("processed", "c1", 0, 0),
+        ("offset_stored", "b", 0, 2),
+        ("processed", "c1", 0, 0),
+    )
+    trace.record("fault", 4, "c1", detail={"fault": "crash"})
+    trace.record("fault", 5, "c1", detail={"fault": "restart"})
+    trace.record("fault", 6, "c2", detail={"fault": "crash"})
+    crashes = ", after c1 crashed at 4 ms and c2 crashed at 6 ms"
+    found = {
+        problem.kind: (problem.seq, crashes in problem.sentence)
+        for problem in (
+            lost(trace),
+            unfinished(ONE, trace),
+            repeated(trace, 0, because="none may"),
+            uncommitted(trace),
+        )
+    }
+    assert found == {
+        "lost": (1, True),
+        "unfinished": (5, True),
+        "repeated": (2, True),
+        "uncommitted": (1, True),
+    }
+    assert repeated(trace, 0, because="none may").sentence.endswith(f"{crashes}: none may")
+    assert uncommitted(trace[:1]).seq == 0
+
+
+def test_what_lies_in_other_topics_is_no_part_of_a_story():
+    """Offsets of another topic neither lose a record nor commit one."""
+    trace = Trace("by hand")
+    trace.record("processed", 0, "c1", topic="orders", partition=0, offset=0)
+    trace.record("offset_stored", 1, "b", topic="orders", partition=0, offset=1)
+    trace.record("offset_stored", 2, "b", topic="others", partition=0, offset=9)
+    assert lost(trace) is None
+    assert uncommitted(trace) is None
+
+
 def test_a_shown_story_can_be_stepped_through():
     """The whole trace, and the place of the event that showed it."""
 
@@ -259,7 +316,10 @@ def test_a_loop_that_calls_and_calls_is_ended_while_time_stands_still():
 
     assert len(done(played(busy))) == 5
     run = StoryRun(CALM, asker(lambda consumer, _: [consumer.paused() for _ in iter(int, 1)]))
-    with pytest.raises(BaseException, match=r"goes on calling paused at 100 ms, after \d+ calls"):
+    with pytest.raises(
+        BaseException,
+        match=r"goes on calling paused at 100 ms, after \d+ calls: time passes only in",
+    ):
         run.play()
 
 

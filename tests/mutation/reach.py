@@ -27,7 +27,9 @@ IN_OTHER_PROCESSES = tuple(
         "test_runner.py::test_code_that_cannot_be_read_is_shown[fork]",
         "test_runner.py::test_an_error_stops_the_notebook_and_is_repeated[fork]",
         "test_runner.py::test_an_error_stops_the_notebook_and_is_repeated[kernel]",
+        "test_loop_host.py::test_what_loops_print_reaches_the_page[processes]",
         "test_isolation.py::test_a_submission_reaches_itself_and_nobody_else",
+        "test_isolation.py::test_a_process_finds_a_small_machine_and_its_limits",
         "test_helper.py::test_a_helper_that_fails_repeats_its_last_words",
         "test_helper.py::test_the_same_submission_gets_the_same_rows_again",
     )
@@ -114,7 +116,9 @@ def measure(package: str, tests: tuple[str, ...], to: Path) -> int:
     from coverage import Coverage
 
     source = [str(Path("kafkalearn", package).resolve())]
-    coverage = Coverage(data_file=None, source=source, concurrency="greenlet", config_file=False)
+    coverage = Coverage(
+        data_file=None, source=source, concurrency=["greenlet", "thread"], config_file=False
+    )
     meter = _Meter(coverage)
     coverage.start()
     status = pytest.main([*QUIET, *tests], plugins=[meter])
