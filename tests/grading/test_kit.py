@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,12 +14,15 @@ import pytest
 from typer.testing import CliRunner
 
 from kafkalearn.cli import app
+from kafkalearn.engine.faults import Crash
 from kafkalearn.grading import CheckFailedError, check
 from kafkalearn.grading.exercise import ExerciseError
+from kafkalearn.grading.judging.loop_story import LoopStory
 from kafkalearn.grading.kit import answers_of, find_folders, prove
 from kafkalearn.grading.release import ReleaseError, release
 from kafkalearn.lab import lay_out, learners_copy, open_lab, put_back
 from tests.grading.loops import EXERCISES as LOOPS
+from tests.grading.loops import done, played
 from tests.grading.submissions import CHECKS, FOLDER, answer_of, code
 
 ROOT = FOLDER.parents[1]
@@ -89,6 +93,31 @@ def test_the_proof_says_who_catches_what():
     caught = prove(FOLDER, seeds=[0]).caught
     assert caught["members_as_they_come"] == ["by-name", "random-groups"]
     assert caught["all_topics_together"][0] == "topic-by-topic"
+
+
+def test_a_notebooks_own_class_keeps_its_state_to_one_life(tmp_path):
+    """The kit's loops are as a learner's: what a class of theirs stores, the next life sees not."""
+    path = Path(shutil.copy(FOLDER.parent / "38_loss_and_duplicates/starter.ipynb", tmp_path))
+    source = """
+        seen = []
+
+        class Memory:
+            def add(self, record):
+                seen.append(record.offset)
+                assert seen == sorted(set(seen)), seen
+
+        def loop(consumer, process):
+            consumer.subscribe(["orders"])
+            while True:
+                for record in consumer.poll(100):
+                    Memory().add(record)
+                    process(record)
+                consumer.commit_sync()
+        """
+    change(path, "answer", source=textwrap.dedent(source))
+    loop = next(iter(answers_of(path).values()))
+    story = LoopStory("crash", (3,), config={"max_poll_records": 2}, faults=(Crash("c1", 125),))
+    assert [offset for _, _, offset in done(played(loop, story))] == [0, 0, 1, 2]
 
 
 def test_no_name_of_an_answer_is_wired_in(exercise):

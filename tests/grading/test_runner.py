@@ -418,7 +418,10 @@ def test_a_kernels_checks_are_judged_as_they_come(monkeypatch):
         with pytest.raises(OSError, match="did not come to the first cell"):
             session.ran("")
         session.notebook, session.judge.cell = notebook(), FIRST
-        check(f"{EXERCISE.name}/{FIRST}", answer_of(FOLDER / "solution.ipynb"))
+        asked = f"{EXERCISE.name}/{FIRST}", answer_of(FOLDER / "solution.ipynb")
+        learner = Thread(target=check, args=asked, daemon=True)
+        learner.start()
+        learner.join(10)
         ran = session.ran("x")
         assert (ran.notebook, ran.last, ran.stop) == (session.notebook, None, "x")
         assert {name: verdict.passed for name, verdict in ran.verdicts.items()} == {FIRST: True}
