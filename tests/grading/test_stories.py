@@ -279,6 +279,7 @@ def test_a_shown_story_can_be_stepped_through():
     assert json.loads(shown.detail)["story"]["step"] == shown.story.step
     lines = shown.text.splitlines()
     assert 5 < len(lines) < 25
+    assert lines[2].split()[1:2] == ["ms"]  # nothing is left out before the first
     assert sum(line.startswith("->") for line in lines) == 1
 
 
