@@ -1,6 +1,5 @@
 """Who watches a submission's processes and who asks for them, each without the other."""
 
-import asyncio
 import json
 import os
 import select
@@ -13,6 +12,7 @@ from pathlib import Path
 from threading import Timer
 
 import pytest
+from jupyter_core.utils import run_sync
 
 import kafkalearn
 from kafkalearn.grading.engines.sandboxed_kernel import SandboxedKernel, received
@@ -222,13 +222,13 @@ def test_a_kernel_lives_as_long_as_its_process(process):
     kernel = SandboxedKernel()
     kernel.process, server = process
     assert kernel.has_kernel
-    assert asyncio.run(kernel.is_alive())
-    asyncio.run(kernel.interrupt_kernel())
+    assert run_sync(kernel.is_alive)()
+    run_sync(kernel.interrupt_kernel)()
     assert json.loads(server.recv(99)) == {"interrupt": True}
     server.send(b'{"status": 1, "why": ""}')
-    assert not asyncio.run(kernel.is_alive())
-    assert not asyncio.run(kernel.is_alive())
-    asyncio.run(kernel.shutdown_kernel(now=True))
+    assert not run_sync(kernel.is_alive)()
+    assert not run_sync(kernel.is_alive)()
+    run_sync(kernel.shutdown_kernel)(now=True)
     assert kernel.process.ending == Ending(1, "")
     assert kernel.process.cells.fileno() == -1
 
