@@ -1,6 +1,11 @@
-"""The way of an interrupt, by the user or by the clock, to who waits for a greenlet."""
+"""The way of an interrupt, by the user or by the clock, to who waits for a greenlet.
+
+One that meets a profile or trace function goes up through what that looks at: who leaves such a
+function by a switch turns all of them off in this thread, for good.
+"""
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,7 +35,7 @@ def thrown_into(driver: Any) -> Iterator[None]:
         try:
             before(number, frame)
         except BaseException as error:
-            if getcurrent() is driver:
+            if _may_raise(frame, driver):
                 raise
             driver.throw(error)
 
@@ -54,7 +59,7 @@ def limited(seconds: float) -> Iterator[None]:
     who_waits = getcurrent()
 
     def interrupt(number: int, frame: Any) -> None:
-        if getcurrent() is who_waits:
+        if _may_raise(frame, who_waits):
             raise TimeIsUpError
         who_waits.throw(TimeIsUpError)
 
@@ -65,3 +70,10 @@ def limited(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, *timer)
         signal.signal(signal.SIGALRM, before or signal.SIG_DFL)
+
+
+def _may_raise(frame: Any, who_waits: Any) -> bool:
+    """Whether an interrupt goes up from here: to who waits, or from what may not be left."""
+    hooks = (sys.getprofile(), sys.gettrace())
+    looks_on = any(getattr(hook, "__code__", None) is frame.f_code for hook in hooks)
+    return looks_on or getcurrent() is who_waits

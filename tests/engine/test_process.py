@@ -2,6 +2,7 @@
 
 import contextvars
 import signal
+import sys
 import traceback
 from functools import partial
 
@@ -489,3 +490,26 @@ class TestInterrupt:
         """Sleep, then be interrupted."""
         world.processes.sleep(ms)
         signal.raise_signal(signal.SIGINT)
+
+    def test_one_that_meets_a_profile_function_leaves_profiles_alive(self):
+        """It ends what is looked at, and the next profile function is called again."""
+        world = World()
+        seen = []
+
+        def interrupt(frame, event, _):
+            if event == "call" and frame.f_code is called.__code__:
+                signal.raise_signal(signal.SIGINT)
+
+        def called():
+            seen.append(sys.getprofile())
+
+        def run():
+            world.processes.sleep(1000)
+            sys.setprofile(interrupt)
+            called()
+
+        assert self.interrupted(world, run) == self.SENTENCE
+        sys.setprofile(lambda frame, event, _: seen.append(event))
+        called()
+        sys.setprofile(None)
+        assert seen[0] == "call"
