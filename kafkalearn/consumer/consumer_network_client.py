@@ -224,7 +224,7 @@ class ConsumerNetworkClient:
                     timeout_ms=unsent.timeout_ms,
                 )
             if not waiting:
-                self._unsent.pop(node, None)
+                del self._unsent[node]
 
     def _fire_pending_completed_requests(self) -> None:
         pending = self._pending_completion

@@ -149,7 +149,6 @@ class GroupMembership(CoordinatorLookup, ABC):
             return
         if error is Errors.MEMBER_ID_REQUIRED:
             self.generation = Generation(NO_GENERATION.generation_id, response.member_id, "")
-            self.rejoin_needed = True
         future.raise_error(self.react(error, "JoinGroup"))
 
     def _on_join_leader(self, response: JoinGroupResponse) -> RequestFuture[str]:

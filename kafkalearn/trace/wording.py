@@ -42,12 +42,12 @@ ENGLISH = Wording(
         "commit": "commits offset {offset} of {topic}-{partition}[ ({mode})]"
         "[ in group {group_id}][, generation {generation}][, which fails: {error}]",
         "logged": "logs: {message}",
-        "client_state": "goes from {from} to {to}[ in group {group_id}][, generation {generation}]"
-        "[: {reason}]",
+        "client_state": "goes[ from {from}] to {to}[ in group {group_id}]"
+        "[, generation {generation}][: {reason}]",
         "assigned": "is given {partitions}[ in group {group_id}][, generation {generation}]",
         "revoked": "gives up {partitions}[ in group {group_id}][, generation {generation}]"
         "[{?lost}, perhaps another's by now][: {reason}]",
-        "group_state": "moves group {group_id} from {from} to {to}[, generation {generation}]"
+        "group_state": "moves group {group_id}[ from {from}] to {to}[, generation {generation}]"
         "[: {reason}][; members {members}][; leader {leader}][; assignor {protocol}]"
         "[; waiting to join: {waiting_join}][; waiting to sync: {waiting_sync}]",
         "member_joined": "takes {member_id} into group {group_id}"
@@ -109,12 +109,12 @@ CHINESE = Wording(
         "commit": "提交 {topic}-{partition} 的 offset {offset}[（{mode}）]"
         "[，消费组 {group_id}][，generation {generation}][，失败：{error}]",
         "logged": "记录日志：{message}",
-        "client_state": "的状态从 {from} 变为 {to}[，消费组 {group_id}][，generation {generation}]"
+        "client_state": "的状态[从 {from} ]变为 {to}[，消费组 {group_id}][，generation {generation}]"
         "[：{reason}]",
         "assigned": "分配到分区：{partitions}[，消费组 {group_id}][，generation {generation}]",
         "revoked": "放弃分区：{partitions}[，消费组 {group_id}][，generation {generation}]"
         "[{?lost}，可能已属于其他成员][：{reason}]",
-        "group_state": "将消费组 {group_id} 的状态从 {from} 变为 {to}"
+        "group_state": "将消费组 {group_id} 的状态[从 {from} ]变为 {to}"
         "[，generation {generation}][：{reason}][；成员 {members}][；leader {leader}]"
         "[；分配策略 {protocol}][；等待加入组：{waiting_join}][；等待同步组：{waiting_sync}]",
         "member_joined": "将成员 {member_id} 加入消费组 {group_id}"

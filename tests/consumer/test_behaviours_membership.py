@@ -7,7 +7,11 @@ import pytest
 
 from kafkalearn.assignors.partition_assignor import AbstractPartitionAssignor
 from kafkalearn.engine.faults import AnswerWithError, Delay, Drop
-from kafkalearn.errors import FencedInstanceIdError, InconsistentGroupProtocolError
+from kafkalearn.errors import (
+    FencedInstanceIdError,
+    IllegalStateError,
+    InconsistentGroupProtocolError,
+)
 from kafkalearn.profile import KAFKA_4_0
 from kafkalearn.protocol.group import (
     HeartbeatRequest,
@@ -662,15 +666,15 @@ def test_what_becomes_of_a_member_is_told_with_its_reason(leave, reason):
     sim.run_until(sim.now_ms + 1_000)
     leave(member.consumer)
     moves = [
-        (each.detail["from"], each.detail["to"], each.detail.get("reason"))
+        (each.detail["from"], each.detail["to"], each.generation, each.detail.get("reason"))
         for each in sim.trace.where(kind="client_state", node="c1")
     ]
     assert moves == [
-        ("UNJOINED", "REBALANCING", None),
-        ("REBALANCING", "UNJOINED", "JoinGroup of group 'g' is answered MEMBER_ID_REQUIRED"),
-        ("UNJOINED", "REBALANCING", None),
-        ("REBALANCING", "STABLE", None),
-        ("STABLE", "UNJOINED", reason),
+        ("UNJOINED", "REBALANCING", -1, None),
+        ("REBALANCING", "UNJOINED", -1, "JoinGroup of group 'g' is answered MEMBER_ID_REQUIRED"),
+        ("UNJOINED", "REBALANCING", -1, None),
+        ("REBALANCING", "STABLE", 1, None),
+        ("STABLE", "UNJOINED", -1, reason),
     ]
     (revoked,) = sim.trace.where(kind="revoked", node="c1")
     assert revoked.detail == {"partitions": {"orders": [0, 1]}, "reason": "the consumer leaves"}
@@ -698,3 +702,60 @@ def test_a_cooperative_member_claims_what_it_has_and_an_eager_one_what_it_was_gi
     sim.run_until(sim.now_ms + 5_000)
     text = json.loads(offered[0][0].metadata)
     assert (text["topics"], text["owned_partitions"]) == (["t"], claimed)
+
+
+def test_a_join_waits_longer_than_other_requests():
+    """Its answer comes when the others have joined: it is not given up after request.timeout.ms."""
+    sim = cluster("2.4")
+    (busy,) = group(sim, "c1")
+    busy.do(lambda consumer: sim.sleep(60_000))
+    sim.run_until(sim.now_ms + 1_000)
+    second = Member(sim, "c2")
+    sim.run_until(sim.now_ms + 70_000)
+    assert second.owns == "orders-1"
+    assert len(sent(sim, "c2", "JoinGroup")) == 2  # the first one got the id
+    assert not sim.trace.where(kind="disconnected")
+
+
+@pytest.mark.parametrize(
+    ("profile", "named"), [("2.4", (None, None)), ("4.0", ("consumer", "range"))]
+)
+def test_a_sync_names_the_protocol(profile, named):
+    """Since 2.5 (KIP-559), so that what lies between can read the assignments."""
+    sim = cluster(profile)
+    asked = []
+    for node in sim.broker_names:
+        broker = sim.loop.nodes[node]
+        handler = sim.network._handlers[broker]
+        sim.network.serve(broker, lambda each, handler=handler: (asked.append(each), handler(each)))
+    group(sim, "c1")
+    syncs = [each.request for each in asked if each.request.api == "SyncGroup"]
+    assert [(each.protocol_type, each.protocol_name) for each in syncs] == [named]
+
+
+def test_a_refused_heartbeat_is_the_reason_for_what_follows():
+    """Both are told with the event: which request, which error."""
+    sim = cluster(faults=[AnswerWithError("Heartbeat", "UNKNOWN_MEMBER_ID", nth=2)])
+    group(sim, "c1")
+    sim.run_until(sim.now_ms + 5_000)
+    moves = sim.trace.where(kind="client_state", node="c1")
+    reasons = [each.detail["reason"] for each in moves if "reason" in each.detail]
+    assert reasons == ["Heartbeat: UNKNOWN_MEMBER_ID"]
+
+
+def test_partitions_that_a_rebalance_takes_are_given_up_for_it():
+    """The event says why, where no other reason is given (2.4)."""
+    sim = cluster("2.4")
+    group(sim, "c1", "c2")
+    (revoked,) = sim.trace.where(kind="revoked", node="c1")
+    assert revoked.detail["reason"] == "a rebalance"
+
+
+def test_an_assignor_that_was_not_offered_is_refused():
+    """No broker chooses one; if one did, the error would say which there are."""
+    sim = cluster()
+    consumer = sim.consumer("c1", group_id="g", partition_assignment_strategy=["range", "sticky"])
+    with pytest.raises(IllegalStateError) as refused:
+        consumer.coordinator.perform_assignment("c1-1", "roundrobin", members=())
+    text = "the group chose the assignor 'roundrobin': range, sticky are offered"
+    assert str(refused.value) == text

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafkalearn.engine import AnswerWithError
 from kafkalearn.errors import (
     KafkaTimeoutError,
     NoOffsetForPartitionError,
@@ -512,3 +513,21 @@ def test_before_2_0_request_timeout_bounds_what_asks_the_logs(cluster, ask):
     with pytest.raises(KafkaTimeoutError, match="no offsets were found within 11,000 ms"):
         ASK[ask](consumer)
     assert kafka.sim.now_ms - before_ms == 11_000
+
+
+def test_what_is_committed_is_asked_again_until_its_time_is_over(cluster):
+    """committed() passes over an error that another try may not meet, within its time."""
+    busy = [
+        AnswerWithError("OffsetFetch", "COORDINATOR_LOAD_IN_PROGRESS", nth=n) for n in (1, 2, 3)
+    ]
+    kafka = cluster("2.4", faults=busy)
+    kafka.send("a")
+    consumer = kafka.consumer(default_api_timeout_ms=250, retry_backoff_ms=100)
+    consumer.assign([T0])
+    consumer.commit_sync({T0: OffsetAndMetadata(1)})
+    begun_ms = kafka.sim.now_ms
+    with pytest.raises(KafkaTimeoutError):
+        consumer.committed(T0)
+    assert kafka.sim.now_ms - begun_ms == 250
+    assert [sent_ms - begun_ms for sent_ms in kafka.sent("OffsetFetch")] == [0, 102, 204]
+    assert consumer.committed(T0) == OffsetAndMetadata(1)

@@ -1,7 +1,10 @@
 """Subscribing and assigning: which topics a consumer reads, and what it is told about them."""
 
+from datetime import timedelta
+
 import pytest
 
+from kafkalearn.engine import Delay
 from kafkalearn.errors import CommitFailedError, IllegalStateError
 from kafkalearn.records import OffsetAndMetadata
 from tests.consumer.members import (
@@ -229,3 +232,14 @@ def test_partitions_of_an_expelled_member(profile, told):
     assert member.told.calls[-2:] == [f"{told} orders-0 orders-1", "assigned orders-0 orders-1"]
     (gone,) = sim.trace.where(kind="revoked", node="c1")
     assert gone.detail.get("lost") is (True if profile == "2.4" else None)
+
+
+def test_a_poll_with_a_timedelta_bounds_the_wait_for_a_pattern_too():
+    """A pattern needs the topics of the cluster first; what they take is part of the time (2.0)."""
+    sim = cluster("2.4", faults=[Delay("Metadata", by_ms=1_000, part="response")])
+    sim.sleep(5_000)
+    consumer = sim.consumer("c1", group_id="g")
+    consumer.subscribe(pattern="orders.*")
+    begun_ms = sim.now_ms
+    assert consumer.poll(timedelta(milliseconds=100)).is_empty()
+    assert sim.now_ms - begun_ms == 100

@@ -8,7 +8,9 @@ from kafkalearn.errors import (
     Errors,
     FencedInstanceIdError,
     KafkaError,
+    KafkaTimeoutError,
     OffsetMetadataTooLargeError,
+    RebalanceInProgressError,
     RetriableCommitFailedError,
     WakeupError,
 )
@@ -129,9 +131,12 @@ def test_whose_partition_moved_cannot_commit_it(cluster):
     assert len(kafka.sim.trace.where(kind="assigned", node="c1")) == 2
 
 
-@pytest.mark.parametrize("profile", ["0.10.1", "1.0", "2.3", "2.4"])
+@pytest.mark.parametrize("profile", ["0.10.1", "1.0", "2.3", "2.4", "4.0"])
 def test_a_member_that_is_joining_cannot_commit(cluster, profile):
-    """After a wakeup() out of a join the commit fails at once, and nobody is asked."""
+    """After a wakeup() out of a join the commit fails at once, and nobody is asked.
+
+    Since 2.5 the error says that it is a rebalance that will be over.
+    """
     kafka = cluster(profile)
     consumer = kafka.member("c1")
     kafka.poller("c2")
@@ -141,9 +146,15 @@ def test_a_member_that_is_joining_cannot_commit(cluster, profile):
     consumer.wakeup()
     with pytest.raises(WakeupError):
         consumer.poll(1_000)
-    with pytest.raises(CommitFailedError) as refused:
+    with pytest.raises((CommitFailedError, RebalanceInProgressError)) as refused:
         consumer.commit_sync(next_to_read(1))
-    assert refused.value.error is Errors.NONE
+    if profile == "4.0":
+        assert str(refused.value) == (
+            "the commit cannot be done while the group rebalances: poll until the rebalance is "
+            "over, and commit then what is still assigned"
+        )
+    else:
+        assert refused.value.error is Errors.NONE
     assert kafka.sent("OffsetCommit") == []
     consumer.poll_once(0)
     consumer.commit_sync(next_to_read(1))
@@ -555,3 +566,62 @@ def test_assigning_other_partitions_commits_what_was_read_of_these(cluster):
         assert len(world.sent("OffsetCommit", node=f"c-{known}")) - asked == int(known)
         consumer.poll(100)
         assert world.ask(TopicPartition("t", 0), group) == (1 if known else None)
+
+
+@pytest.mark.parametrize("is_answered", [True, False])
+def test_a_commit_that_waits_for_a_coordinator_is_waited_for_once(cluster, is_answered):
+    """Close looks for a coordinator as long as one is asked for, and for no commit that is over."""
+    refused = AnswerWithError("FindCoordinator", "COORDINATOR_NOT_AVAILABLE")
+    kafka = cluster(faults=[] if is_answered else [refused])
+    kafka.send("a")
+    consumer = kafka.consumer()
+    consumer.assign([T0])
+    told = []
+    consumer.commit_async(next_to_read(1), lambda offsets, error: told.append(error))
+    assert consumer.coordinator.has_pending_async_commits()
+    while not told:
+        consumer.poll(100)
+    assert [type(each) for each in told] == [
+        type(None) if is_answered else RetriableCommitFailedError
+    ]
+    assert not consumer.coordinator.has_pending_async_commits()
+
+
+def test_close_looks_for_the_coordinator_that_a_commit_waits_for(cluster):
+    """It was called before anybody knew one; close sends it, and waits for its end."""
+    kafka = cluster()
+    kafka.send("a")
+    consumer = kafka.consumer()
+    consumer.assign([T0])
+    told = []
+    consumer.commit_async(next_to_read(1), lambda offsets, error: told.append(error))
+    consumer.close()
+    assert (told, kafka.ask()) == ([None], 1)
+
+
+def test_the_first_automatic_commit_comes_after_an_interval(cluster):
+    """It is counted from when the consumer was made, where there is no join to count from."""
+    kafka = cluster()
+    kafka.send("a")
+    start_ms = kafka.sim.now_ms
+    consumer = kafka.consumer(enable_auto_commit=True)
+    consumer.assign([T0])
+    while not kafka.commits():
+        consumer.poll(100)
+    first_ms = kafka.commits()[0][0] - start_ms
+    assert 5_000 <= first_ms < 5_200
+
+
+def test_a_commit_is_tried_until_its_time_is_over_and_not_once_more(cluster):
+    """default.api.timeout.ms bounds the tries, one each retry.backoff.ms."""
+    busy = [
+        AnswerWithError("OffsetCommit", "COORDINATOR_LOAD_IN_PROGRESS", nth=n) for n in (1, 2, 3)
+    ]
+    kafka = cluster("2.4", faults=busy)
+    kafka.send("a")
+    consumer = kafka.member(default_api_timeout_ms=250, retry_backoff_ms=100)
+    begun_ms = kafka.sim.now_ms
+    with pytest.raises(KafkaTimeoutError):
+        consumer.commit_sync(next_to_read(1))
+    assert kafka.sim.now_ms - begun_ms == 250
+    assert [sent_ms - begun_ms for sent_ms in kafka.sent("OffsetCommit")] == [0, 102, 204]

@@ -5,6 +5,7 @@ from dataclasses import fields
 
 import pytest
 
+from kafkalearn.consumer.consumer_base import assignors_of
 from kafkalearn.consumer.consumer_config import ConsumerConfig, consumer_config
 from kafkalearn.errors import ConfigError
 from kafkalearn.profile import PROFILES, profile_of
@@ -191,3 +192,10 @@ def test_no_time_at_all_counts_as_one_ms(name):
     assert getattr(config(**{name: 0}), name) == 1
     with pytest.raises(ConfigError):
         config(**{name: -1})
+
+
+@pytest.mark.parametrize("prefix", ["", "org.apache.kafka.clients.consumer."])
+def test_an_assignor_may_be_named_by_its_class(prefix):
+    """As Java's properties have it, with or without its package."""
+    given = config(partition_assignment_strategy=[f"{prefix}StickyAssignor", "range"])
+    assert [each.name for each in assignors_of(given, profile_of("1.0"))] == ["sticky", "range"]

@@ -36,6 +36,16 @@ def test_a_request_is_sent_by_a_poll():
     assert client.pending_request_count() == client.pending_request_count("broker-0") == 0
 
 
+def test_a_poll_without_time_takes_what_is_here():
+    """It waits for nothing, and the answer that has arrived is enough."""
+    world = World()
+    client = client_of(world)
+    future = client.send("broker-0", ASK)
+    assert client.poll_future(future, 0) is False
+    world.loop.run_until(10)
+    assert client.poll_future(future, 0) is True
+
+
 def test_pending_requests_are_counted_by_connection():
     """Sent or not."""
     world = World()

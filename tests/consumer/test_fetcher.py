@@ -289,3 +289,14 @@ def test_key_and_value_are_read_each_in_its_way(cluster):
     consumer.assign([T0])
     found = [(record.key, record.value, record.offset) for record in consumer.poll(1_000)]
     assert found == [(-7, "1", 0), (None, "2", 1)]
+
+
+def test_headers_come_with_their_record(cluster):
+    """As they were sent, in their order."""
+    world = cluster()
+    headers = (("trace", b"1"), ("trace", b"2"))
+    world.send("a", headers=headers)
+    world.send("b")
+    consumer = world.consumer(group_id="")
+    consumer.assign([T0])
+    assert [each.headers for each in consumer.poll(1_000)] == [headers, ()]

@@ -4,8 +4,9 @@ from itertools import pairwise
 
 import pytest
 
+from kafkalearn.clients.network_client import NEVER_MS
 from kafkalearn.consumer.heartbeat import Heartbeat
-from tests.consumer.members import Member, cluster, generations, removed, sent
+from tests.consumer.members import Member, cluster, generations, group, removed, sent
 
 
 @pytest.fixture
@@ -110,3 +111,14 @@ def test_a_closed_consumer_beats_no_more():
     sim.run_until(closed_ms + 20_000)
     assert sent(sim, "c1", "Heartbeat", since_ms=closed_ms) == []
     sim.dispose()
+
+
+def test_a_poll_learns_when_a_heartbeat_is_due():
+    """Never for who has not joined; else in so many ms, and 0 as long as it is due."""
+    sim = cluster()
+    (member,) = group(sim, "c1", poll=500)
+    coordinator = member.consumer.coordinator
+    due_ms = coordinator.heartbeat.due_ms
+    times = [coordinator.time_to_next_heartbeat(due_ms + ms) for ms in (-1_000, 0, 5)]
+    assert times == [1_000, 0, 0]
+    assert sim.consumer("c2", group_id="g").coordinator.time_to_next_heartbeat(0) == NEVER_MS

@@ -154,10 +154,11 @@ def test_properties_are_text():
     assert refused(properties=["a"]) == "properties is ['a']: a dict of texts is allowed"
 
 
-def test_an_unknown_deserializer():
+@pytest.mark.parametrize("key", ["key_deserializer", "value_deserializer"])
+def test_an_unknown_deserializer(key):
     """Its message names the key and what was given."""
-    message = refused(value_deserializer="XmlDeserializer")
-    assert message.startswith("value_deserializer is 'XmlDeserializer'")
+    message = refused(**{key: "XmlDeserializer"})
+    assert message.startswith(f"{key} is 'XmlDeserializer'")
     assert "StringDeserializer" in message
 
 

@@ -128,7 +128,7 @@ def words(text: str, at: tuple[float, float], *, kind: str = "") -> str:
 
 
 def _width(text: str, char: float = _CHAR) -> float:
-    return columns(text) * char
+    return (columns(text) + sum(map(str.isupper, text)) / 4) * char  # as in MEMBER_ID_REQUIRED
 
 
 def _tip(dx: int, dy: int) -> str:
