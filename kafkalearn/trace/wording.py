@@ -109,8 +109,8 @@ CHINESE = Wording(
         "commit": "提交 {topic}-{partition} 的 offset {offset}[（{mode}）]"
         "[，消费组 {group_id}][，generation {generation}][，失败：{error}]",
         "logged": "记录日志：{message}",
-        "client_state": "的状态[从 {from} ]变为 {to}[，消费组 {group_id}][，generation {generation}]"
-        "[：{reason}]",
+        "client_state": "的状态[从 {from} ]变为 {to}[，消费组 {group_id}]"
+        "[，generation {generation}][：{reason}]",
         "assigned": "分配到分区：{partitions}[，消费组 {group_id}][，generation {generation}]",
         "revoked": "放弃分区：{partitions}[，消费组 {group_id}][，generation {generation}]"
         "[{?lost}，可能已属于其他成员][：{reason}]",
