@@ -37,6 +37,17 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
+def ranges(numbers: Iterable[int]) -> str:
+    """Name whole numbers in short: ``0–2 5`` for 0, 1, 2 and 5."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return " ".join(str(a) if a == b else f"{a}–{b}" for a, b in runs)
+
+
 def listed(words: Iterable[str]) -> str:
     """``c0``, ``c0 and c1``, ``c0, c1 and c2``."""
     words = list(words)

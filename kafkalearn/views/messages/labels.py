@@ -9,8 +9,8 @@ from typing import Any
 
 from kafkalearn.trace import Event
 from kafkalearn.views.fold import mapping
-from kafkalearn.views.messages.phrases import LISTED, Phrase, counted, listed, ranges
-from kafkalearn.views.wording import shown
+from kafkalearn.views.messages.phrases import LISTED, Phrase, counted, listed
+from kafkalearn.views.wording import ranges, shown
 
 Names = Mapping[str, str]
 """Member id -> the node that goes by it."""

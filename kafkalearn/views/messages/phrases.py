@@ -33,14 +33,3 @@ def listed(items: Iterable[str], count: int) -> list[Phrase]:
     first = list(islice(items, LISTED))
     rest = count - len(first)
     return [*([", ".join(first)] if first else []), *([["and {} more", rest]] if rest > 0 else [])]
-
-
-def ranges(numbers: Iterable[int]) -> str:
-    """Name whole numbers in short: ``0–2 5`` for 0, 1, 2 and 5."""
-    runs: list[list[int]] = []
-    for number in sorted(numbers):
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return " ".join(str(a) if a == b else f"{a}–{b}" for a, b in runs)

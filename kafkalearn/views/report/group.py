@@ -7,11 +7,12 @@ from typing import Any
 from kafkalearn.trace.text import short_ids
 from kafkalearn.views.drawings.common import COLOURS
 from kafkalearn.views.report import charts, words
+from kafkalearn.views.report.summary import summary, took, unseen
 from kafkalearn.views.report.tables import figure, folded, swatch, table
-from kafkalearn.views.wording import listed, plural, shown, tag
+from kafkalearn.views.wording import plural, shown, tag
 
 Row = Mapping[str, Any]
-_LANES, _NAMES, _LONG_MS = 24, 4, 1000
+_LANES = 24
 _BROKEN_OFF = ("interrupted", "unfinished")
 
 
@@ -20,7 +21,7 @@ def group_section(group: Row, place: int, *, run: str) -> str:
     parts = [
         tag("h2", "Group " + escape(shown(group["group_id"], 80))),
         tag("p", escape(shown(run, 160)), class_="kl-quiet") if run else "",
-        tag("p", escape(_summary(group)), class_="kl-lead"),
+        tag("p", escape(summary(group)), class_="kl-lead"),
         tag("h3", "What would have helped"),
         _advice(group["advice"], group["causes"]),
         tag("h3", "Its generations: when, why, how long"),
@@ -33,60 +34,6 @@ def group_section(group: Row, place: int, *, run: str) -> str:
         _commits(group),
     ]
     return tag("section", "".join(parts), id=f"group-{place}")
-
-
-def _summary(group: Row) -> str:
-    """Tell a group in a few sentences."""
-    wide = words.lasted(group["last_ms"] - group["first_ms"])
-    told = f"{plural(sum(group['causes'].values()), 'rebalance')} in {wide} of events"
-    told += f": {why(group)}." if group["causes"] else "."
-    if times := [(_took(row), row["generation"]) for row in group["rebalances"] if _took(row)]:
-        longest, number = max(times, key=lambda each: each[0])
-        told += f" The longest, to generation {words.told(number)}, took {words.lasted(longest)}."
-    if (gaps := unowned(group)) != words.NOT_KNOWN:
-        told += f" Partitions without an owner: {gaps}."
-    by_end = sorted(group["ownership"], key=lambda row: row["until_ms"] or group["last_ms"])
-    ends = {(row["topic"], row["partition"]): row["until_ms"] for row in by_end}
-    idle = max((group["last_ms"] - end for end in ends.values() if end is not None), default=0)
-    if idle >= _LONG_MS and not _unseen(group):
-        told += f" At the end a partition had no owner for {words.lasted(idle)}."
-    return told
-
-
-def _unseen(group: Row) -> bool:
-    """Whether of some member no event tells what it owned: its log is not here."""
-    seen, nodes = {row["node"] for row in group["ownership"]}, group["nodes"]
-    names = (name for row in group["rebalances"] for name in row.get("names") or ())
-    return any((nodes.get(name) or name) not in seen for name in names)
-
-
-def why(group: Row) -> str:
-    """Count what a group's rebalances were due to, with those who are to blame."""
-    blamed: dict[str, list[str]] = {}
-    for row in group["rebalances"]:
-        if row["rebalance"] and row["node"]:
-            blamed.setdefault(row["cause"] or words.NOT_KNOWN, []).append(shown(row["node"], 30))
-    told = []
-    for cause, count in group["causes"].items():
-        who = sorted(set(blamed.get(cause, ())))
-        more = [f"{len(who) - _NAMES} more"] if len(who) > _NAMES else []
-        by = f" ({listed(who[:_NAMES] + more)})" if who else ""
-        told.append(f"{count} × {words.cause(cause)}{by}")
-    return listed(told)
-
-
-def unowned(group: Row) -> str:
-    """Say how often partitions had no owner, and for how long at most."""
-    rows = group["rebalances"]
-    gaps = [gap["ms"] for row in rows for gap in row.get("unowned") or ()]
-    if not gaps:
-        return "no gap" if any(row.get("kept") is not None for row in rows) else words.NOT_KNOWN
-    return f"{plural(len(gaps), 'gap')} of up to {words.lasted(max(gaps))}"
-
-
-def _took(row: Row) -> Any:
-    begin, end = row.get("started_ms"), row.get("ended_ms")
-    return None if begin is None or end is None else end - begin
 
 
 def _rebalances(group: Row) -> str:
@@ -128,8 +75,7 @@ def _lines(parts: Iterable[str]) -> str:
 
 
 def _times(row: Row) -> Iterable[str]:
-    took = _took(row)
-    yield tag("b", words.lasted(took))
+    yield tag("b", words.lasted(took(row)))
     if row.get("join_ms") is not None or row.get("sync_ms") is not None:
         yield f"join {words.lasted(row['join_ms'])}"
         if row["outcome"] != "empty":
@@ -188,7 +134,7 @@ def _ownership(group: Row) -> str:
     colours = {node: place % COLOURS for place, node in enumerate(nodes)}
     drawn = charts.ownership(group, lanes, colours=colours)
     legend = "".join(swatch(colours[node], shown(node, 40)) for node in nodes)
-    nobody = "nobody whose log is here" if _unseen(group) else "nobody"
+    nobody = "nobody whose log is here" if unseen(group) else "nobody"
     legend += tag("li", tag("i", "", class_="kl-swatch kl-nobody") + nobody)
     legend += tag("li", tag("i", "", class_="kl-swatch kl-during") + "a rebalance goes on")
     first = group["first_ms"]

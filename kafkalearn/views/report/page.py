@@ -9,8 +9,9 @@ from kafkalearn.views.assets import joined
 from kafkalearn.views.html_file import html_file
 from kafkalearn.views.panes import PANES, lacking
 from kafkalearn.views.report import words
-from kafkalearn.views.report.group import group_section, unowned, why
+from kafkalearn.views.report.group import group_section
 from kafkalearn.views.report.spread import sweep_section
+from kafkalearn.views.report.summary import unowned, why
 from kafkalearn.views.report.tables import table
 from kafkalearn.views.stepper import DEFAULT_PANES, Stepper
 from kafkalearn.views.wording import listed, plural, shown, tag

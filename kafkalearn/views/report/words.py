@@ -1,11 +1,11 @@
 """How a report writes times, partitions, names and causes."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from kafkalearn.trace.text import short_ids
-from kafkalearn.views.wording import is_clock, moment, shown
+from kafkalearn.views.wording import is_clock, moment, ranges, shown
 
 NOT_KNOWN = "not known"
 CAUSES = {
@@ -52,21 +52,8 @@ def named(node: str | None, member_id: str | None = None) -> str:
 
 
 def partitions(by_topic: Mapping[str, Iterable[int]]) -> str:
-    """Write ``orders 0-2, 5``."""
-    return "; ".join(
-        f"{shown(topic, 30)} {ranges(sorted(numbers))}" for topic, numbers in by_topic.items()
-    )
-
-
-def ranges(numbers: Sequence[int]) -> str:
-    """Write numbers in order as ``0-2, 5``."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return ", ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in runs)
+    """Write ``orders 0–2 5``."""
+    return "; ".join(f"{shown(topic, 30)} {ranges(each)}" for topic, each in by_topic.items())
 
 
 def told(value: Any) -> str:
