@@ -127,7 +127,7 @@ class NetworkClient:
         state = self._states[name]
         assert state.connection is not None
         wait_ms = self._request_timeout_ms if timeout_ms is None else timeout_ms
-        due_ms = self._context.now_ms + wait_ms
+        due_ms = self._context.loop.now_ms + wait_ms
         state.in_flight[state.connection.send(request)] = due_ms, on_complete
         self.in_flight_count += 1
         if due_ms < self._expiry_ms:
@@ -162,7 +162,7 @@ class NetworkClient:
             if now_ms < due_ms < until_ms:
                 until_ms = due_ms
             if until_ms > now_ms:
-                inbox.wait(until_ms - now_ms if until_ms < NEVER_MS // 2 else None)
+                inbox.arrived.wait(until_ms - now_ms if until_ms < NEVER_MS // 2 else None)
                 now_ms = loop.now_ms
         if self._aborted:
             aborted, self._aborted = self._aborted, []

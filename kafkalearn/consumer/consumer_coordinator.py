@@ -96,8 +96,11 @@ class ConsumerCoordinator(PartitionHandover):
         if not subscriptions.partitions_auto_assigned():
             return False
         snapshot, joined = self.assignment_snapshot, self._joined_subscription
-        has_changed = snapshot not in (None, self.metadata_snapshot)
-        return self.rejoin_needed or has_changed or joined not in (None, subscriptions.subscription)
+        return (
+            self.rejoin_needed
+            or (snapshot is not None and snapshot != self.metadata_snapshot)
+            or (joined is not None and joined != subscriptions.subscription)
+        )
 
     def update_pattern_subscription(self, metadata: Metadata) -> None:
         """Subscribe to the topics that match the pattern now; the cluster's own do not count."""
