@@ -110,6 +110,12 @@ def test_a_key_names_all_that_grades_depend_on():
     assert len({key(*base), *(key(*other) for other in others)}) == 7
 
 
+def test_a_name_that_is_no_text_has_a_key_too():
+    """A file system may hold bytes that no encoding knows, which Python keeps as surrogates."""
+    names = ("a\udc80", "a\udc81")
+    assert len({key(Submission(name, "41", b""), {}) for name in names}) == 2
+
+
 @contextmanager
 def room_for(byte_count):
     """Let no file grow beyond this, as on a full disk."""

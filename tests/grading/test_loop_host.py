@@ -244,6 +244,7 @@ def test_the_calls_of_a_consumer_give_what_the_real_one_gives(host):
         ("commitAsync", "commit_async"),
         ("seekToEnd", "seek_to_end"),
         ("commited", "committed"),
+        ("seekTo", "seek_to_beginning or seek_to_end"),
     ],
 )
 def test_a_name_that_the_consumer_has_not_suggests_the_nearest(name, meant):
@@ -336,8 +337,18 @@ def test_an_error_in_a_listener_or_callback_is_no_secret(host):
         consumer.subscribe(["orders"], listener=Listener())
         consumer.poll(100)
 
-    with pytest.raises(StoryOverError, match=r"KeyError: 'oops'.*, in the listener"):
-        played(loop)
+    def another(consumer, process):
+        def callback(offsets, error):
+            raise KeyError("oops")
+
+        consumer.subscribe(["orders"])
+        while True:
+            consumer.poll(100)
+            consumer.commit_async(callback=callback)
+
+    for wrong, what in ((loop, "listener"), (another, "callback")):
+        with pytest.raises(StoryOverError, match=rf"KeyError: 'oops'.*, in the {what}"):
+            played(wrong)
 
 
 def test_a_thread_of_a_loop_may_not_use_its_consumer(host):

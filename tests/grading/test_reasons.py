@@ -43,3 +43,11 @@ def test_the_most_frequent_comes_first_and_a_student_counts_once():
     assert first.reasons == ("x 1 is wrong here", "x 2 is wrong here", "x 3 is wrong here")
     assert second.students == ("ann",)
     assert grouped(reversed(pairs))[0].pattern == first.pattern
+
+
+def test_groups_are_in_the_order_of_their_size():
+    """Also where a sentence that comes later in the alphabet is the more frequent one."""
+    assert list(patterns("zebra 1 is wrong", "apple", "zebra 2 is wrong")) == [
+        "zebra … is wrong",
+        "apple",
+    ]

@@ -101,6 +101,7 @@ def test_feedback_says_points_status_case_and_seed():
     """What a learner looks for: the points, the check, the case, the seed to see it again."""
     text = page("ann", ANN, exercises=EXERCISES, course_seed=0)
     assert "2 of 4 points" in text
+    assert '<rect width="50.0%"' in text
     assert "Names decide who comes first, not the order of the dict" in text
     assert '<tr class="differs"><td>c1</td><td><svg class="chip"' in text
     assert re.search(r'class="kl-chip kl-p1"[^<]*></rect><text [^<]*>t0-9</text>', text)
