@@ -7,8 +7,8 @@ Source: org.apache.kafka.common.config.ConfigDef (3.9).
 """
 
 import difflib
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import Field, field, fields
+from collections.abc import Collection, Container, Iterable, Mapping
+from dataclasses import Field, field, fields, replace
 from types import NoneType
 from typing import Any, TypeVar, get_args, get_origin
 
@@ -94,6 +94,16 @@ def with_properties(
     keys = keys_of(given, {each.name for each in fields(kind)}, of=kind.__name__)
     read = parse_properties(kind, properties or {})
     return read | {name: given[key] for name, key in keys.items()}
+
+
+def with_one_backoff(config: Any, given: Container[str]) -> Any:
+    """Let reconnect.backoff.ms, given without a maximum, stay what it is.
+
+    Source: CommonClientConfigs.postProcessReconnectBackoffConfigs (1.0.2).
+    """
+    if "reconnect_backoff_ms" in given and "reconnect_backoff_max_ms" not in given:
+        return replace(config, reconnect_backoff_max_ms=config.reconnect_backoff_ms)
+    return config
 
 
 def parse_properties(kind: type[Any], properties: Mapping[str, str]) -> dict[str, object]:

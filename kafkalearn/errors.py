@@ -270,3 +270,5 @@ _EXCEPTIONS: dict[Errors, type[ApiError]] = {
     Errors.OFFSET_METADATA_TOO_LARGE: OffsetMetadataTooLargeError,
     Errors.MESSAGE_TOO_LARGE: RecordTooLargeError,
 }
+for _code, _kind in _EXCEPTIONS.items():
+    _kind.error = _code  # also where the client itself raises it

@@ -6,7 +6,7 @@ Source: org.apache.kafka.clients.consumer.ConsumerConfig at the release tags.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from kafkalearn.config import configure, setting, with_properties
+from kafkalearn.config import configure, setting, with_one_backoff, with_properties
 from kafkalearn.errors import ConfigError
 from kafkalearn.profile import KafkaProfile
 
@@ -75,7 +75,8 @@ def consumer_config(
     Source of the checks between keys: Heartbeat and KafkaConsumer's constructor (1.0.2).
     """
     values = with_properties(ConsumerConfig, given, properties=properties)
-    config = configure(ConsumerConfig, profile.version, given=values)
+    config: ConsumerConfig = configure(ConsumerConfig, profile.version, given=values)
+    config = with_one_backoff(config, values)
     if config.heartbeat_interval_ms >= config.session_timeout_ms:
         raise ConfigError(
             f"heartbeat_interval_ms is {config.heartbeat_interval_ms}: less than "

@@ -92,15 +92,12 @@ class ConsumerCoordinator(PartitionHandover):
 
     def need_rejoin(self) -> bool:
         """Whether to join again: topics or subscription changed, or the coordinator says so."""
-        subscriptions = self.subscriptions
-        if not subscriptions.partitions_auto_assigned():
+        if not self.subscriptions.partitions_auto_assigned():
             return False
         snapshot, joined = self.assignment_snapshot, self._joined_subscription
-        return (
-            self.rejoin_needed
-            or (snapshot is not None and snapshot != self.metadata_snapshot)
-            or (joined is not None and joined != subscriptions.subscription)
-        )
+        has_changed = snapshot is not None and snapshot != self.metadata_snapshot
+        has_changed |= joined is not None and joined != self.subscriptions.subscription
+        return self.rejoin_needed or has_changed
 
     def update_pattern_subscription(self, metadata: Metadata) -> None:
         """Subscribe to the topics that match the pattern now; the cluster's own do not count."""

@@ -196,8 +196,7 @@ class ConsumerNetworkClient:
 
     def pending_request_count(self, node: str | None = None) -> int:
         """Count the requests without an answer, sent or not: of one connection, or of all."""
-        client = self._client
-        in_flight = client.in_flight_count if node is None else client.in_flight_request_count(node)
+        in_flight = self._client.in_flight_request_count(node)
         if not self._unsent:
             return in_flight
         queues = self._unsent.values() if node is None else [self._unsent.get(node, ())]

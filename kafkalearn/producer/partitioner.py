@@ -171,6 +171,14 @@ class UniformStickyPartitioner(DefaultPartitioner):
         self.on_append(topic, 0)  # the batch that held a change up may be full by now
         return self._current[topic][0]
 
+    def on_new_batch(self, topic: str, previous: int) -> bool:
+        """Go on if that partition, whose batch has just been closed, had enough."""
+        before = self._current.get(topic)
+        if before is None or before[0] != previous:
+            return False
+        self.on_append(topic, 0)
+        return self._current[topic] != before
+
     def on_append(self, topic: str, size: int) -> None:
         """Go on to another partition if this one had enough."""
         current, produced = self._current[topic]

@@ -6,7 +6,7 @@ Source: org.apache.kafka.clients.producer.ProducerConfig at the release tags.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from kafkalearn.config import configure, setting, with_properties
+from kafkalearn.config import configure, setting, with_one_backoff, with_properties
 from kafkalearn.errors import ConfigError
 from kafkalearn.profile import KafkaProfile
 from kafkalearn.records import MAX_INT, MAX_LONG
@@ -63,7 +63,8 @@ def producer_config(
     values = with_properties(ProducerConfig, given, properties=properties)
     if type(values.get("acks")) is int:
         values["acks"] = str(values["acks"])
-    config = configure(ProducerConfig, profile.version, given=values)
+    config: ProducerConfig = configure(ProducerConfig, profile.version, given=values)
+    config = with_one_backoff(config, values)
     if config.enable_idempotence:
         raise ConfigError(
             "enable_idempotence is True: only False is allowed, since producer ids and sequence "

@@ -78,8 +78,6 @@ class RecordAccumulator:
         if is_ready is not None:
             return is_ready
         batches = self.batches.setdefault(topic_partition, deque())
-        if batches:
-            batches[-1].close()
         capacity = self.capacity_for(record.size_in_bytes)
         self.free_memory -= capacity
         batch = ProducerBatch(
@@ -93,9 +91,15 @@ class RecordAccumulator:
     def try_append(
         self, topic_partition: TopicPartition, record: Record, *, thunk: Thunk, now_ms: int
     ) -> bool | None:
-        """Add a record to a batch that is there, as append() does; None if none has room for it."""
+        """Add a record to a batch that is there, as append() does; None if none has room for it.
+
+        A batch that has not is closed, wherever the record goes then.
+        """
         batches = self.batches.get(topic_partition)
-        if batches is None or not batches[-1].try_append(record, thunk=thunk, now_ms=now_ms):
+        if batches is None:
+            return None
+        if not batches[-1].try_append(record, thunk=thunk, now_ms=now_ms):
+            batches[-1].close()
             return None
         return len(batches) > 1 or batches[-1].is_full
 

@@ -199,3 +199,12 @@ def test_an_assignor_may_be_named_by_its_class(prefix):
     """As Java's properties have it, with or without its package."""
     given = config(partition_assignment_strategy=[f"{prefix}StickyAssignor", "range"])
     assert [each.name for each in assignors_of(given, profile_of("1.0"))] == ["sticky", "range"]
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_reconnect_backoff_without_a_maximum_is_constant(release):
+    """The maximum is then the same, above or below its default; given both, both count."""
+    assert config(release, reconnect_backoff_ms=5_000).reconnect_backoff_max_ms == 5_000
+    assert config(release, properties={"reconnect.backoff.ms": "7"}).reconnect_backoff_max_ms == 7
+    both = config(release, reconnect_backoff_ms=20, reconnect_backoff_max_ms=300)
+    assert (both.reconnect_backoff_ms, both.reconnect_backoff_max_ms) == (20, 300)

@@ -5,6 +5,7 @@ import pytest
 from kafkalearn.engine import AnswerWithError, Crash, CutOff, Delay
 from kafkalearn.errors import (
     ConfigError,
+    Errors,
     IllegalArgumentError,
     IllegalStateError,
     InvalidTopicError,
@@ -15,6 +16,7 @@ from kafkalearn.errors import (
 from kafkalearn.producer.partitioner import Partitioner
 from kafkalearn.producer.producer_record import ProducerRecord, RecordMetadata
 from kafkalearn.records import TopicPartition
+from kafkalearn.simulation import Simulation
 
 # Sending.
 
@@ -399,3 +401,12 @@ def test_what_cannot_be_serialised(make):
         producer.send("orders", value=1, key=5)
     with pytest.raises(ConfigError, match="key_serializer is 'JsonSerializer'"):
         make().producer(key_serializer="JsonSerializer")
+
+
+def test_an_error_of_the_clients_own_has_kafkas_code():
+    """MESSAGE_TOO_LARGE, as where a broker says it."""
+    sim = Simulation()
+    sim.create_topic("t")
+    with pytest.raises(RecordTooLargeError) as caught:
+        sim.producer().send("t", value="v" * 1_048_577).get()
+    assert caught.value.error is Errors.MESSAGE_TOO_LARGE

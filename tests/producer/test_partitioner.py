@@ -15,6 +15,7 @@ from kafkalearn.producer.partitioner import (
 )
 from kafkalearn.producer.producer_record import ProducerRecord
 from kafkalearn.records import TopicPartition
+from kafkalearn.simulation import Simulation
 
 
 def metadata(*, without_leader=(), **counts):
@@ -208,3 +209,24 @@ def test_a_switch_alone_chooses_it(make):
     """A profile of one's own may have another rule."""
     profile = replace(make("1.0").sim.profile, null_key_partitioner="sticky")
     assert type(make(profile).producer()._partitioner) is StickyPartitioner
+
+
+@pytest.mark.parametrize(
+    ("profile", "sends", "batches"), [("2.4", 4, [(1, 3)]), ("4.0", 16, [(1, 3), (1, 3)])]
+)
+def test_a_batch_that_refused_a_record_does_not_linger(profile, sends, batches):
+    """It is closed and sent, and the record goes on: no batch of a few records is left behind."""
+    sim = Simulation(profile=profile, brokers=1, seed=2)
+    sim.create_topic("t", 3)
+    producer = sim.producer("p", linger_ms=10_000, batch_size=100)
+    producer.partitions_for("t")
+    begun_ms = sim.now_ms
+    for _ in range(sends):
+        producer.send("t", value="x" * 30)
+    sim.sleep(5_000)
+    told = [
+        (each.time_ms - begun_ms, each.detail["count"], each.partition)
+        for each in sim.trace.where(kind="append")
+    ]
+    first = [each[:2] for each in told if each[2] == told[0][2]]
+    assert first == batches
