@@ -157,8 +157,6 @@ class DisconnectError(RetriableError):
 class KafkaTimeoutError(RetriableError, TimeoutError):
     """Something did not come in the time that was given (Java: TimeoutException)."""
 
-    error = Errors.REQUEST_TIMED_OUT
-
 
 class RequestTimeoutError(KafkaTimeoutError):
     """No answer came in the time that was given."""
@@ -166,8 +164,6 @@ class RequestTimeoutError(KafkaTimeoutError):
 
 class CoordinatorNotAvailableError(RetriableError):
     """No broker can be asked about the group (COORDINATOR_NOT_AVAILABLE, code 15)."""
-
-    error = Errors.COORDINATOR_NOT_AVAILABLE
 
 
 class UnknownMemberIdError(ApiError):

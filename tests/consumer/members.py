@@ -1,8 +1,15 @@
 """Groups of consumers that poll, and what the trace tells about them."""
 
 from kafkalearn.consumer.consumer_rebalance_listener import ConsumerRebalanceListener
+from kafkalearn.engine.faults import AnswerWithError
 from kafkalearn.records import TopicPartition
 from kafkalearn.simulation.simulation import Simulation
+
+
+def loading(api, times=3):
+    """Let a coordinator answer so often that it is still reading its groups."""
+    error = "COORDINATOR_LOAD_IN_PROGRESS"
+    return [AnswerWithError(api, error, nth=nth + 1) for nth in range(times)]
 
 
 def names(partitions):

@@ -2,13 +2,13 @@
 
 import pytest
 
-from kafkalearn.engine import AnswerWithError
 from kafkalearn.errors import (
     KafkaTimeoutError,
     NoOffsetForPartitionError,
     OffsetOutOfRangeError,
 )
 from kafkalearn.records import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
+from tests.consumer.members import loading
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 EVERY_PROFILE = ["0.10.1", "1.0", "2.3", "2.4", "4.0"]
@@ -517,10 +517,7 @@ def test_before_2_0_request_timeout_bounds_what_asks_the_logs(cluster, ask):
 
 def test_what_is_committed_is_asked_again_until_its_time_is_over(cluster):
     """committed() passes over an error that another try may not meet, within its time."""
-    busy = [
-        AnswerWithError("OffsetFetch", "COORDINATOR_LOAD_IN_PROGRESS", nth=n) for n in (1, 2, 3)
-    ]
-    kafka = cluster("2.4", faults=busy)
+    kafka = cluster("2.4", faults=loading("OffsetFetch"))
     kafka.send("a")
     consumer = kafka.consumer(default_api_timeout_ms=250, retry_backoff_ms=100)
     consumer.assign([T0])
