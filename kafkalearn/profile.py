@@ -101,7 +101,10 @@ class KafkaProfile:
     """An automatic commit that is due looks an unknown coordinator up; before, it waited until
     something else had, which a consumer that uses assign() never does (2.3)."""
     poll_heartbeat_first: bool = True
-    """A poll counts from its beginning, not only once the member has joined (2.4)."""
+    """A poll counts from its beginning, not only once the member has joined (2.0)."""
+    poll_looks_for_wakeups: bool = True
+    """A poll begins by looking whether wakeup() was called; before, it did not as long as it had
+    records to return (0.11)."""
     incremental_rebalance: bool = True
     """Assignors may be cooperative; listeners hear of lost partitions, are not called with nothing
     before the first join, and what they raise reaches the caller of poll (2.4, KIP-429)."""
@@ -172,7 +175,6 @@ KAFKA_2_3 = replace(
     commit_checks_member_first=False,
     batch_leave=False,
     describe_tells_instances=False,
-    poll_heartbeat_first=False,
     incremental_rebalance=False,
     commit_keeps_generation=False,
     null_key_partitioner="round_robin_per_topic",
@@ -194,6 +196,7 @@ KAFKA_1_0 = replace(
     completing_checks_generation=False,
     found_coordinator_keeps_poll_timer=False,
     auto_commit_finds_coordinator=False,
+    poll_heartbeat_first=False,
     poll_timeout_bounds_join=False,
     group_id_is_optional=False,
     unknown_partition_is_awaited=False,
@@ -206,6 +209,7 @@ KAFKA_0_10_1 = replace(
     initial_delay_from_empty=False,
     first_join_checks_protocols=False,
     sync_commit_runs_callbacks=False,
+    poll_looks_for_wakeups=False,
     null_key_partitioner="round_robin_one_counter",
 )
 

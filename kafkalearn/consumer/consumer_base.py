@@ -4,6 +4,7 @@ Source: org.apache.kafka.clients.consumer.KafkaConsumer: its constructor, acquir
 """
 
 from collections.abc import Mapping
+from datetime import timedelta
 from types import TracebackType
 from typing import Any
 
@@ -11,7 +12,7 @@ from kafkalearn.assignors.partition_assignor import PartitionAssignor
 from kafkalearn.assignors.registry import all_assignors
 from kafkalearn.clients.client_context import ClientContext
 from kafkalearn.clients.metadata import Metadata
-from kafkalearn.clients.network_client import NetworkClient
+from kafkalearn.clients.network_client import NEVER_MS, NetworkClient
 from kafkalearn.consumer.consumer_config import ConsumerConfig, consumer_config
 from kafkalearn.consumer.consumer_coordinator import ConsumerCoordinator
 from kafkalearn.consumer.consumer_interceptors import ConsumerInterceptors
@@ -23,6 +24,7 @@ from kafkalearn.consumer.subscription_state import SubscriptionState
 from kafkalearn.errors import (
     ConcurrentModificationError,
     ConfigError,
+    IllegalArgumentError,
     InvalidGroupIdError,
 )
 from kafkalearn.profile import KafkaProfile
@@ -90,6 +92,29 @@ class ConsumerBase:
         if self.context.profile.poll_timeout_bounds_join:
             return self.config.default_api_timeout_ms
         return otherwise
+
+    def poll_timeouts(self, timeout: int | timedelta) -> tuple[int, int]:
+        """Give how long a poll waits for records, and how long for all else, in ms.
+
+        IllegalArgumentError for what is no time, or one that this release does not know.
+        """
+        if isinstance(timeout, timedelta):
+            if not self.context.profile.poll_timeout_bounds_join:
+                raise IllegalArgumentError(
+                    f"Kafka {self.context.profile.release} has no poll(timedelta), which is 2.0's "
+                    "poll(Duration): give the timeout in ms"
+                )
+            timeout_ms = timeout // timedelta(milliseconds=1)
+            bound_ms = timeout_ms
+        elif type(timeout) is int:
+            timeout_ms, bound_ms = timeout, NEVER_MS
+        else:
+            raise IllegalArgumentError(
+                f"timeout is {timeout!r}: whole ms or a timedelta are allowed"
+            )
+        if timeout_ms < 0:
+            raise IllegalArgumentError(f"Timeout must not be negative: it is {timeout}")
+        return timeout_ms, bound_ms
 
     def _network_client(self) -> ConsumerNetworkClient:
         config = self.config

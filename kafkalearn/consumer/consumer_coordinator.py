@@ -211,9 +211,9 @@ class ConsumerCoordinator(PartitionHandover):
         now_ms = self.context.now_ms
         self.next_auto_commit_deadline_ms = now_ms + self.config.auto_commit_interval_ms
         self.record_partitions("assigned", assigned)
-        error = self.call_listener("on_partitions_assigned", added) or error
-        if error is not None:
-            raise error
+        raised = self.call_listener("on_partitions_assigned", added)
+        if first := error or raised:
+            raise first
 
     # Inside.
 

@@ -98,12 +98,9 @@ class ConsumerNetworkClient:
         self, node: str, request: Request, *, timeout_ms: int | None = None
     ) -> RequestFuture[Response]:
         """Queue a request for a connection; a poll sends it."""
+        now_ms, completed = self._context.loop.now_ms, self._pending_completion
         unsent = _Pending(
-            node,
-            request,
-            created_ms=self._context.loop.now_ms,
-            timeout_ms=timeout_ms,
-            completed=self._pending_completion,
+            node, request, created_ms=now_ms, timeout_ms=timeout_ms, completed=completed
         )
         self._unsent.setdefault(node, []).append(unsent)
         self._client.wakeup()
@@ -139,6 +136,12 @@ class ConsumerNetworkClient:
         """Let the poll that waits, or the next one, raise a WakeupError."""
         self._wakeup = True
         self._client.wakeup()
+
+    def maybe_trigger_wakeup(self) -> None:
+        """WakeupError if wakeup() was called since the last one, and that still counts."""
+        if self._wakeup and not self._wakeup_disabled:
+            self._wakeup = False
+            raise WakeupError("wakeup() was called")
 
     def disable_wakeups(self) -> None:
         """Let no WakeupError be raised any more: the consumer closes."""
@@ -181,9 +184,8 @@ class ConsumerNetworkClient:
             self._client.poll(0)
         if self._unsent:
             self._check_disconnects()
-        if self._wakeup and may_wake:
-            self._wakeup = False
-            raise WakeupError("wakeup() was called")
+        if may_wake:
+            self.maybe_trigger_wakeup()
         if self._unsent:
             self._try_send()
             self._fail_expired_requests()
@@ -216,12 +218,9 @@ class ConsumerNetworkClient:
     def _try_send(self) -> None:
         for node, waiting in list(self._unsent.items()):
             while waiting and self._client.ready(node):
-                unsent = waiting.pop(0)
+                each = waiting.pop(0)
                 self._client.send(
-                    node,
-                    unsent.request,
-                    on_complete=unsent.on_complete,
-                    timeout_ms=unsent.timeout_ms,
+                    node, each.request, on_complete=each.on_complete, timeout_ms=each.timeout_ms
                 )
             if not waiting:
                 del self._unsent[node]

@@ -163,6 +163,8 @@ class Fetcher(OffsetLookup):
             self.metadata.request_update()
         elif error is Errors.OFFSET_OUT_OF_RANGE:
             self._handle_out_of_range(partition, fetch_offset)
+        elif error is Errors.TOPIC_AUTHORIZATION_FAILED:
+            raise error.exception(f"the topic of {partition} may not be read by this consumer")
         elif error is not Errors.UNKNOWN_SERVER_ERROR:
             raise IllegalStateError(f"a fetch of {partition} is answered {error.name}")
         if error is not Errors.NONE:

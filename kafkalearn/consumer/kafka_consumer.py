@@ -18,7 +18,12 @@ from kafkalearn.consumer.offset_commits import OffsetCommitCallback
 from kafkalearn.consumer.offset_requests import Offsets
 from kafkalearn.consumer.partition_states import check_partition, check_partitions
 from kafkalearn.consumer.subscription_state import check_topics
-from kafkalearn.errors import IllegalArgumentError, IllegalStateError, KafkaTimeoutError
+from kafkalearn.errors import (
+    IllegalArgumentError,
+    IllegalStateError,
+    KafkaTimeoutError,
+    WakeupError,
+)
 from kafkalearn.records import OffsetAndMetadata, TopicPartition
 
 DEFAULT_CLOSE_TIMEOUT_MS = 30_000
@@ -98,30 +103,44 @@ class KafkaConsumer(ConsumerPositions):
         OffsetOutOfRangeError, SerializationError; a fenced heartbeat's.
         """
         with self._exclusive:
-            timeout_ms, bound_ms = self._timeouts(timeout)
+            timeout_ms, bound_ms = self.poll_timeouts(timeout)
             if self.subscriptions.has_no_subscription_or_user_assignment():
                 raise IllegalStateError(
                     "this consumer is not subscribed to any topics or assigned any partitions: "
                     "call subscribe() or assign() first"
                 )
-            loop, detail = self.context.loop, {"timeout_ms": timeout_ms}
-            start_ms = loop.now_ms
+            start_ms, detail = self.context.now_ms, {"timeout_ms": timeout_ms}
             self.context.record(
                 "poll", start_ms, group_id=self.config.group_id or None, detail=detail
             )
-            remaining_ms = timeout_ms
-            while True:
-                records = self.poll_once(remaining_ms, start_ms + bound_ms - loop.now_ms)
-                if records:
-                    # The next fetch is on its way while the application is at work.
-                    if self.fetcher.send_fetches() > 0 or self.client.pending_request_count() > 0:
-                        self.client.poll_no_wakeup()
-                    return self.interceptors.on_consume(ConsumerRecords(records))
-                remaining_ms = start_ms + timeout_ms - loop.now_ms
-                if remaining_ms <= 0:
-                    if loop.now_ms == start_ms:
-                        self.context.processes.sleep(1)
-                    return ConsumerRecords.empty()
+            try:
+                records = self._poll_until(start_ms + timeout_ms, start_ms + bound_ms)
+            except WakeupError:
+                raise  # once for each wakeup()
+            except Exception:
+                self._let_time_pass(start_ms)  # or who catches it and polls again never ends
+                raise
+            if not records:
+                self._let_time_pass(start_ms)
+            return records
+
+    def _poll_until(self, end_ms: int, bound_ms: int) -> ConsumerRecords:
+        loop = self.context.loop
+        remaining_ms = end_ms - loop.now_ms
+        while True:
+            records = self.poll_once(remaining_ms, bound_ms - loop.now_ms)
+            if records:
+                # The next fetch is on its way while the application is at work.
+                if self.fetcher.send_fetches() > 0 or self.client.pending_request_count() > 0:
+                    self.client.poll_no_wakeup()
+                return self.interceptors.on_consume(ConsumerRecords(records))
+            remaining_ms = end_ms - loop.now_ms
+            if remaining_ms <= 0:
+                return ConsumerRecords.empty()
+
+    def _let_time_pass(self, start_ms: int) -> None:
+        if self.context.now_ms == start_ms:
+            self.context.processes.sleep(1)
 
     def poll_once(self, timeout_ms: int, bound_ms: int = NEVER_MS) -> Fetched:
         """Go once through the steps of a poll (Java: pollOnce, 1.0).
@@ -130,15 +149,18 @@ class KafkaConsumer(ConsumerPositions):
         """
         coordinator, fetcher, context = self.coordinator, self.fetcher, self.context
         context.wait_until_thawed()
-        loop = context.loop
+        loop, profile = context.loop, context.profile
         deadline_ms = loop.now_ms + bound_ms
-        if not coordinator.poll(loop.now_ms, bound_ms):
+        if profile.poll_looks_for_wakeups:
+            self.client.maybe_trigger_wakeup()
+        in_group = profile.poll_timeout_bounds_join or self.subscriptions.partitions_auto_assigned()
+        if not coordinator.poll(loop.now_ms, bound_ms if in_group else timeout_ms):
             return {}
         if not self.subscriptions.has_all_fetch_positions():
             missing = self.subscriptions.missing_fetch_positions()
             if not self.update_fetch_positions(missing, max(0, deadline_ms - loop.now_ms)):
                 return {}
-            if context.profile.poll_timeout_bounds_join:
+            if profile.poll_timeout_bounds_join:
                 # A reset may wait for its next try.
                 timeout_ms = min(timeout_ms, self.config.retry_backoff_ms)
         records = fetcher.fetched_records()
@@ -210,26 +232,6 @@ class KafkaConsumer(ConsumerPositions):
         self.coordinator.maybe_leave_group("the consumer unsubscribed from all topics")
         self.subscriptions.unsubscribe()
         self.metadata.need_metadata_for_all_topics = False
-
-    def _timeouts(self, timeout: int | timedelta) -> tuple[int, int]:
-        """Give how long a poll waits for records, and how long for all else, in ms."""
-        if isinstance(timeout, timedelta):
-            if not self.context.profile.poll_timeout_bounds_join:
-                raise IllegalArgumentError(
-                    f"Kafka {self.context.profile.release} has no poll(timedelta), which is 2.0's "
-                    "poll(Duration): give the timeout in ms"
-                )
-            timeout_ms = timeout // timedelta(milliseconds=1)
-            bound_ms = timeout_ms
-        elif type(timeout) is int:
-            timeout_ms, bound_ms = timeout, NEVER_MS
-        else:
-            raise IllegalArgumentError(
-                f"timeout is {timeout!r}: whole ms or a timedelta are allowed"
-            )
-        if timeout_ms < 0:
-            raise IllegalArgumentError(f"Timeout must not be negative: it is {timeout}")
-        return timeout_ms, bound_ms
 
     def _offsets(self, offsets: Offsets | None) -> Offsets:
         if offsets is None:

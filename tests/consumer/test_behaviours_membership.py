@@ -723,14 +723,10 @@ def test_a_join_waits_longer_than_other_requests():
 def test_a_sync_names_the_protocol(profile, named):
     """Since 2.5 (KIP-559), so that what lies between can read the assignments."""
     sim = cluster(profile)
-    asked = []
-    for node in sim.broker_names:
-        broker = sim.loop.nodes[node]
-        handler = sim.network._handlers[broker]
-        sim.network.serve(broker, lambda each, handler=handler: (asked.append(each), handler(each)))
     group(sim, "c1")
-    syncs = [each.request for each in asked if each.request.api == "SyncGroup"]
-    assert [(each.protocol_type, each.protocol_name) for each in syncs] == [named]
+    (sync,) = sim.trace.where(kind="send", api="SyncGroup")
+    told = sync.detail["fields"]
+    assert (told.get("protocol_type"), told.get("protocol_name")) == named
 
 
 def test_a_refused_heartbeat_is_the_reason_for_what_follows():

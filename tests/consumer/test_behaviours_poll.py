@@ -1,5 +1,6 @@
 """Polling, and staying alive: what the poll loop of a consumer does, and what its heartbeats do."""
 
+from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 
@@ -7,6 +8,7 @@ import pytest
 
 from kafkalearn.engine.faults import Delay
 from kafkalearn.errors import CommitFailedError, IllegalStateError, WakeupError
+from kafkalearn.profile import profile_of
 from kafkalearn.records import OffsetAndMetadata
 from tests.consumer.members import (
     Member,
@@ -442,3 +444,42 @@ def test_close_does_not_wait_for_ever():
     assert sim.now_ms - start_ms == 2000
     consumer.close()
     assert sim.now_ms - start_ms == 2000
+
+
+@pytest.mark.parametrize("profile", ["0.10.1", "1.0"])
+def test_assign_does_not_wait_for_brokers_longer_than_its_poll(profile):
+    """Before 2.0 the timeout of a poll bounds that wait, too, where no group is to be joined."""
+    sim = cluster(profile)
+    consumer = sim.consumer("c1", enable_auto_commit=False)
+    consumer.assign([partition()])
+    consumer.seek(partition(), 0)
+    consumer.poll(1_000)
+    for name in sim.broker_names:
+        sim.crash(name)
+    sim.sleep(1_000)
+    begun_ms = sim.now_ms
+    assert consumer.poll(500).is_empty()
+    assert 500 <= sim.now_ms - begun_ms <= 600
+
+
+@pytest.mark.parametrize("release", ["2.3", "2.4", "4.0"])
+@pytest.mark.parametrize("first", [True, False])
+def test_whose_coordinator_was_away_polled_all_the_same(release, first):
+    """Since 2.0 a poll counts from its beginning: who polls through an outage stays a member."""
+    profile = replace(profile_of(release), poll_heartbeat_first=first)
+    assert profile_of(release).poll_heartbeat_first
+    left = []
+    for back_ms in range(18_000, 19_200, 200):
+        sim = cluster(profile)
+        poll = timedelta(milliseconds=50)
+        member = Member(sim, "c1", poll=poll, busy_ms=1_000, max_poll_interval_ms=6_000)
+        sim.run_until(8_000)
+        for name in sim.broker_names:
+            sim.crash(name)
+        sim.run_until(back_ms)
+        for name in sim.broker_names:
+            sim.restart(name)
+        sim.run_until(38_000)
+        left += sent(sim, "c1", "LeaveGroup")
+        assert not member.errors
+    assert bool(left) is not first

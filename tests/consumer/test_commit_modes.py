@@ -15,6 +15,7 @@ from kafkalearn.errors import (
     WakeupError,
 )
 from kafkalearn.records import OffsetAndMetadata, TopicPartition
+from tests.consumer.members import loading
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 STATIC_PROFILES = ["2.3", "2.4", "4.0"]
@@ -143,7 +144,7 @@ def test_a_member_that_is_joining_cannot_commit(cluster, profile):
     kafka.await_state("PreparingRebalance")
     kafka.sim.create_topic("other")
     consumer.subscribe(["t", "other"])
-    consumer.wakeup()
+    kafka.sim.loop.call_at(kafka.sim.now_ms + 1, consumer.wakeup)
     with pytest.raises(WakeupError):
         consumer.poll(1_000)
     with pytest.raises((CommitFailedError, RebalanceInProgressError)) as refused:
@@ -570,7 +571,7 @@ def test_assigning_other_partitions_commits_what_was_read_of_these(cluster):
 
 @pytest.mark.parametrize("is_answered", [True, False])
 def test_a_commit_that_waits_for_a_coordinator_is_waited_for_once(cluster, is_answered):
-    """Close looks for a coordinator as long as one is asked for, and for no commit that is over."""
+    """It counts as waiting, which close asks for, until it is over: however that ends."""
     refused = AnswerWithError("FindCoordinator", "COORDINATOR_NOT_AVAILABLE")
     kafka = cluster(faults=[] if is_answered else [refused])
     kafka.send("a")
@@ -613,10 +614,7 @@ def test_the_first_automatic_commit_comes_after_an_interval(cluster):
 
 def test_a_commit_is_tried_until_its_time_is_over_and_not_once_more(cluster):
     """default.api.timeout.ms bounds the tries, one each retry.backoff.ms."""
-    busy = [
-        AnswerWithError("OffsetCommit", "COORDINATOR_LOAD_IN_PROGRESS", nth=n) for n in (1, 2, 3)
-    ]
-    kafka = cluster("2.4", faults=busy)
+    kafka = cluster("2.4", faults=loading("OffsetCommit"))
     kafka.send("a")
     consumer = kafka.member(default_api_timeout_ms=250, retry_backoff_ms=100)
     begun_ms = kafka.sim.now_ms

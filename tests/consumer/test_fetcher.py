@@ -3,7 +3,13 @@
 import pytest
 
 from kafkalearn.consumer.completed_fetch import CompletedFetch, PartitionRecords
-from kafkalearn.errors import Errors, IllegalStateError, OffsetOutOfRangeError, SerializationError
+from kafkalearn.errors import (
+    ApiError,
+    Errors,
+    IllegalStateError,
+    OffsetOutOfRangeError,
+    SerializationError,
+)
 from kafkalearn.protocol.fetch import FetchPartition, PartitionData
 from kafkalearn.records import Record, TopicPartition
 
@@ -300,3 +306,13 @@ def test_headers_come_with_their_record(cluster):
     consumer = world.consumer(group_id="")
     consumer.assign([T0])
     assert [each.headers for each in consumer.poll(1_000)] == [headers, ()]
+
+
+def test_a_fetch_that_is_not_allowed_is_an_error_of_the_api(cluster):
+    """TOPIC_AUTHORIZATION_FAILED, as a poll may meet it, with its partition."""
+    _, consumer = reader(cluster, T0)
+    error = Errors.TOPIC_AUTHORIZATION_FAILED
+    consumer.fetcher.completed_fetches.append(completed(T0, 0, error=error))
+    with pytest.raises(ApiError, match=r"^the topic of t-0 may not be read") as caught:
+        taken(consumer)
+    assert caught.value.error is error

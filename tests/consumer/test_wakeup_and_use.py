@@ -7,8 +7,10 @@ from kafkalearn.errors import (
     ConcurrentModificationError,
     IllegalArgumentError,
     IllegalStateError,
+    NoOffsetForPartitionError,
     WakeupError,
 )
+from kafkalearn.records import TopicPartition
 
 
 def test_wakeup_ends_the_poll_that_waits(cluster):
@@ -137,3 +139,30 @@ def test_leaving_the_with_block_closes(cluster):
         raise LookupError
     assert "closed" in repr(consumer)
     assert len(world.sent("LeaveGroup")) == 1
+
+
+@pytest.mark.parametrize("profile", ["0.10.1", "1.0", "2.3", "2.4", "4.0"])
+def test_a_wakeup_comes_before_records_that_wait(cluster, profile):
+    """Since 0.11; before, a poll that has records to return does not look."""
+    world = cluster(profile)
+    world.send("a", "b", "c")
+    consumer = world.member(max_poll_records=1)
+    assert world.read(consumer, 1) == ["a"]
+    consumer.wakeup()
+    if profile != "0.10.1":
+        with pytest.raises(WakeupError):
+            consumer.poll(1_000)
+    assert world.read(consumer, 2) == ["b", "c"]
+
+
+def test_who_catches_errors_and_polls_on_comes_to_an_end(cluster):
+    """A poll that raises takes time, as one that gives nothing does."""
+    world = cluster()
+    consumer = world.consumer(auto_offset_reset="none")
+    consumer.assign([TopicPartition("t", 0)])
+    until_ms, errors = world.sim.now_ms + 50, 0
+    while world.sim.now_ms < until_ms:
+        with pytest.raises(NoOffsetForPartitionError):
+            consumer.poll(500)
+        errors += 1
+    assert 10 < errors <= 50
