@@ -94,9 +94,10 @@ class KafkaProfile:
     group_id_is_optional: bool = True
     """Without a group id a consumer commits nothing by itself, and what needs a group is refused
     before anything is sent (2.2, KIP-289)."""
-    found_coordinator_keeps_poll_timer: bool = True
-    """Finding the coordinator does not count as a poll; before, it started the time of
-    max.poll.interval.ms anew (2.3)."""
+    heartbeat_timers: bool = True
+    """A client's session and poll are over in the very ms, not after it; a heartbeat is tried again
+    retry.backoff.ms after the failure, not after it was sent; and to find the coordinator counts
+    neither as a heartbeat nor as a poll (2.1)."""
     auto_commit_finds_coordinator: bool = True
     """An automatic commit that is due looks an unknown coordinator up; before, it waited until
     something else had, which a consumer that uses assign() never does (2.3)."""
@@ -111,11 +112,24 @@ class KafkaProfile:
     commit_keeps_generation: bool = True
     """A commit refused with REBALANCE_IN_PROGRESS asks for a rejoin and keeps the generation (2.4).
     """
+    poll_goes_on_in_rebalance: bool = True
+    """poll(timedelta) waits neither for the join (2.5, KAFKA-8421) nor for the automatic commit
+    before it (3.2, KAFKA-13310): it returns what it has meanwhile, and later polls go on."""
     commit_tells_rebalance: bool = True
     """A commit in the middle of a rebalance fails with RebalanceInProgressError, after which a poll
     and another try may help, not with CommitFailedError (2.5)."""
+    stale_errors_are_ignored: bool = True
+    """An error is of no effect if the member is not any more in the generation in which it asked; a
+    fenced heartbeat resets the member, and to leave during a rebalance loses partitions (2.6)."""
+    join_waits_request_timeout: bool = True
+    """JoinGroup waits for request.timeout.ms if that is more than the rebalance timeout and 5 s,
+    which it waits for since 2.0 (2.6)."""
     heartbeat_while_rebalancing: bool = True
     """Heartbeats go on between JoinGroup and SyncGroup (2.7, KAFKA-10134)."""
+    illegal_generation_keeps_member_id: bool = True
+    """A member of an old generation joins again under the id that it has (3.2, KAFKA-13419)."""
+    pattern_refreshes_metadata: bool = True
+    """A member with a pattern asks for metadata before it joins again, if it may already (2.0)."""
     unknown_partition_is_awaited: bool = True
     """A send to a partition that its topic does not have waits for it, up to max.block.ms, where it
     used to be refused after one look at the metadata (2.2)."""
@@ -165,8 +179,12 @@ KAFKA_2_4 = replace(
     leave_in_one_step=False,
     describe_shows_assignment=False,
     admin_sees_stored_groups=False,
+    poll_goes_on_in_rebalance=False,
     commit_tells_rebalance=False,
+    stale_errors_are_ignored=False,
+    join_waits_request_timeout=False,
     heartbeat_while_rebalancing=False,
+    illegal_generation_keeps_member_id=False,
     null_key_partitioner="sticky",
 )
 KAFKA_2_3 = replace(
@@ -194,11 +212,12 @@ KAFKA_1_0 = replace(
     static_members=False,
     dead_group_moves=False,
     completing_checks_generation=False,
-    found_coordinator_keeps_poll_timer=False,
+    heartbeat_timers=False,
     auto_commit_finds_coordinator=False,
     poll_heartbeat_first=False,
     poll_timeout_bounds_join=False,
     group_id_is_optional=False,
+    pattern_refreshes_metadata=False,
     unknown_partition_is_awaited=False,
 )
 """The default: the Kafka of the other four documents."""

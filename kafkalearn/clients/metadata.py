@@ -62,6 +62,10 @@ class Metadata:
         """Whether somebody asked for an update that has not come yet."""
         return self._need_update
 
+    def may_update(self, now_ms: int) -> bool:
+        """Whether it was not asked for just before (Java: timeToAllowUpdate is 0)."""
+        return now_ms >= self._last_refresh_ms + self._refresh_backoff_ms
+
     def time_to_next_update(self, now_ms: int) -> int:
         """In how many ms to ask again: when it is old, or asked for and not asked just before."""
         return max(0, self.due_ms - now_ms)

@@ -38,8 +38,8 @@ class AbstractCoordinator(GroupMembership):
         self._join_future: RequestFuture[str] | None = None
 
     @abstractmethod
-    def on_join_prepare(self, generation_id: int, member_id: str) -> None:
-        """Do what must be done before each join: commit, revoke."""
+    def on_join_prepare(self, generation_id: int, member_id: str, *, deadline_ms: int) -> bool:
+        """Do what must be done before each join: commit, revoke; False if time was too short."""
 
     @abstractmethod
     def on_join_complete(self, generation: Generation, assignment: str) -> None:
@@ -72,7 +72,7 @@ class AbstractCoordinator(GroupMembership):
 
     def time_to_next_heartbeat(self, now_ms: int) -> int:
         """In how many ms a heartbeat is due; NEVER_MS for who has not joined, or was fenced."""
-        if self.state is MemberState.UNJOINED or self.heartbeat_thread is None:
+        if not self.state.has_heartbeats or self.heartbeat_thread is None:
             return NEVER_MS
         return max(0, self.heartbeat.due_ms - now_ms)
 
@@ -93,13 +93,18 @@ class AbstractCoordinator(GroupMembership):
             if self._needs_join_prepare:
                 # Before 2.4 a wakeup() in there lets the next poll do all of it again.
                 self._needs_join_prepare = not self.context.profile.incremental_rebalance
-                self.on_join_prepare(self.generation.generation_id, self.generation.member_id)
+                generation_id, member_id, _ = self.generation
+                if not self.on_join_prepare(generation_id, member_id, deadline_ms=deadline_ms):
+                    self._needs_join_prepare = True
+                    return False
                 self._needs_join_prepare = False
             future = self._initiate_join_group()
             if not self.client.poll_future(future, deadline_ms - self.context.now_ms):
                 return False
             if future.succeeded():
-                self.on_join_complete(self.generation, future.value())
+                if not self.generation.is_reset:
+                    self.on_join_complete(self.generation, future.value())
+                # else its heartbeats left the group again before the application looked
                 self._join_future = None
                 self._needs_join_prepare = True
             else:
@@ -141,7 +146,8 @@ class AbstractCoordinator(GroupMembership):
 
     def _on_join_failed(self, error: Exception) -> None:
         self.rejoin_needed = True  # whatever asked for it; up to 2.4 Kafka may forget it here
-        self.set_state(MemberState.UNJOINED, str(error))
+        if not self.context.profile.heartbeat_while_rebalancing:
+            self.set_state(MemberState.UNJOINED, str(error))
 
     def _start_heartbeat_thread_if_needed(self) -> None:
         if self.heartbeat_thread is None:

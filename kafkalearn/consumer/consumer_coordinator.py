@@ -3,8 +3,6 @@
 Source: documents 001 and 004;
 org.apache.kafka.clients.consumer.internals.ConsumerCoordinator (1.0.2; 2.4.0 where partitions are
 revoked one by one).
-Differs from Kafka: the commit before a rebalance may take longer than a poll(timedelta) allows, as
-in Kafka before 3.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +18,7 @@ from kafkalearn.consumer.consumer_protocol import (
     serialize_assignment,
     serialize_subscription,
 )
-from kafkalearn.consumer.member_state import NO_GENERATION, Generation
+from kafkalearn.consumer.member_state import Generation
 from kafkalearn.consumer.partition_handover import PartitionHandover
 from kafkalearn.errors import IllegalStateError
 from kafkalearn.protocol.group import JoinGroupRequestProtocol, JoinGroupResponseMember
@@ -52,8 +50,11 @@ class ConsumerCoordinator(PartitionHandover):
         parts.cluster_metadata.request_update()
         parts.cluster_metadata.add_listener(self._on_metadata_update)
 
-    def poll(self, now_ms: int, timeout_ms: int = NEVER_MS) -> bool:
-        """Be a member with partitions, commit if it is time; False if that is not so in time."""
+    def poll(self, now_ms: int, timeout_ms: int = NEVER_MS, *, waits_for_join: bool = True) -> bool:
+        """Be a member with partitions, commit if it is time; False if that is not so in time.
+
+        waits_for_join: or only take the next step, if it can be taken at once.
+        """
         loop, deadline_ms = self.context.loop, now_ms + timeout_ms
         self.invoke_completed_offset_commit_callbacks()
         if self.subscriptions.partitions_auto_assigned():
@@ -67,11 +68,10 @@ class ConsumerCoordinator(PartitionHandover):
             if self.need_rejoin() or self.rejoin_incomplete():
                 self.record_step("ensure_active_group")
                 left_ms = deadline_ms - loop.now_ms
-                # A pattern is matched at least once before the first join.
-                has_pattern = self.subscriptions.has_pattern_subscription()
-                if has_pattern and not self.client.ensure_fresh_metadata(left_ms):
+                if not self._ensure_pattern_is_matched(left_ms):
                     return False
-                if not self.ensure_active_group(deadline_ms - loop.now_ms):
+                left_ms = deadline_ms - loop.now_ms if waits_for_join else 0
+                if not self.ensure_active_group(left_ms):
                     return False
             if not counts_first:
                 self.poll_heartbeat(loop.now_ms)
@@ -118,15 +118,6 @@ class ConsumerCoordinator(PartitionHandover):
         finally:
             self.close_group(max(0, deadline_ms - self.context.now_ms))
 
-    def on_leave_prepare(self) -> None:
-        """Before leaving on purpose, give the partitions up (2.4)."""
-        dropped = self.subscriptions.assigned_partitions()
-        is_told = self.context.profile.incremental_rebalance and dropped
-        if is_told and self.subscriptions.partitions_auto_assigned():
-            error = self.give_up(dropped, reason="the consumer leaves")
-            if error is not None:
-                raise error
-
     # What AbstractCoordinator asks for.
 
     def metadata(self) -> tuple[JoinGroupRequestProtocol, ...]:
@@ -163,23 +154,25 @@ class ConsumerCoordinator(PartitionHandover):
         self.assignment_snapshot = self.metadata_snapshot
         return {member: serialize_assignment(given) for member, given in assignment.items()}
 
-    def on_join_prepare(self, generation_id: int, member_id: str) -> None:
+    def on_join_prepare(self, generation_id: int, member_id: str, *, deadline_ms: int) -> bool:
         """Commit and give up partitions: all of them, unless the assignors are cooperative."""
-        self.maybe_auto_commit_offsets_sync(self.rebalance_timeout_ms)
+        if not self.commit_before_join(deadline_ms, is_eager=not self.is_cooperative):
+            return False
         owned = self.subscriptions.assigned_partitions()
         given_up, error = owned, None
         if not self.context.profile.incremental_rebalance:
             self.call_listener("on_partitions_revoked", owned, reason="a rebalance")
         else:
-            if self.is_cooperative and self.generation is not NO_GENERATION:
+            if self.is_cooperative and not self.generation.is_reset:
                 wanted = self.subscriptions.subscription
                 given_up = [each for each in owned if each.topic not in wanted]
-            if given_up or not (self.is_cooperative or self.generation is NO_GENERATION):
+            if given_up or not (self.is_cooperative or self.generation.is_reset):
                 error = self.give_up(given_up)
         self._is_leader = False
         self.subscriptions.reset_group_subscription()
         if error is not None:
             raise error
+        return True
 
     def on_join_complete(self, generation: Generation, assignment: str) -> None:
         """Take the partitions, and tell the listener which are new."""
@@ -191,7 +184,7 @@ class ConsumerCoordinator(PartitionHandover):
         owned = subscriptions.assigned_partitions()
         added, error = assigned, None  # what the listener raises comes last
         if self.context.profile.incremental_rebalance:
-            if not self._matches_subscription(assigned):
+            if not subscriptions.check_assignment_matched_subscription(assigned):
                 self.request_rejoin()  # the subscription has changed since it was sent
                 return
             added = [each for each in assigned if each not in owned]
@@ -228,17 +221,21 @@ class ConsumerCoordinator(PartitionHandover):
         if not metadata.unavailable_topics.isdisjoint(metadata.topics):
             metadata.request_update()
 
+    def _ensure_pattern_is_matched(self, timeout_ms: int) -> bool:
+        """Match a pattern at least once before the first join, and with the newest metadata."""
+        if not self.subscriptions.has_pattern_subscription():
+            return True
+        metadata = self._cluster_metadata
+        refreshes = self.context.profile.pattern_refreshes_metadata
+        if refreshes and metadata.may_update(self.context.now_ms):
+            metadata.request_update()  # or a new topic that others see makes one rebalance more
+        return self.client.ensure_fresh_metadata(timeout_ms)
+
     def _lookup_assignor(self, name: str) -> PartitionAssignor:
         if name not in self.assignors:
             offered = ", ".join(self.assignors)
             raise IllegalStateError(f"the group chose the assignor {name!r}: {offered} are offered")
         return self.assignors[name]
-
-    def _matches_subscription(self, assigned: Sequence[TopicPartition]) -> bool:
-        subscriptions = self.subscriptions
-        if subscriptions.has_pattern_subscription():
-            return all(subscriptions.matches_subscribed_pattern(each.topic) for each in assigned)
-        return all(each.topic in subscriptions.subscription for each in assigned)
 
     def _obey_leader(self, assigned: Sequence[TopicPartition]) -> None:
         """Subscribe to a topic that the leader's metadata had earlier than this member's."""

@@ -35,6 +35,7 @@ class CoordinatorLookup:
             heartbeat_interval_ms=config.heartbeat_interval_ms,
             max_poll_interval_ms=config.max_poll_interval_ms,
             retry_backoff_ms=config.retry_backoff_ms,
+            has_timers=parts.context.profile.heartbeat_timers,
         )
         self.coordinator: str | None = None
         self.find_coordinator_future: RequestFuture[None] | None = None
@@ -130,7 +131,7 @@ class CoordinatorLookup:
             if response.error_code is Errors.NONE:
                 self.coordinator = coordinator_connection(response.node)
                 self.client.try_connect(self.coordinator)
-                if self.context.profile.found_coordinator_keeps_poll_timer:
+                if self.context.profile.heartbeat_timers:
                     self.heartbeat.reset_session_timeout(self.context.now_ms)
                 else:
                     self.heartbeat.reset_timeouts(self.context.now_ms)

@@ -66,7 +66,9 @@ class Fetcher(OffsetLookup):
         wanted: dict[str, dict[TopicPartition, FetchPartition] | None] = {}
         for partition, state in self.subscriptions.assignment.items():
             position = state.position
-            if position is None or state.paused or (waiting and partition in waiting):
+            if position is None or state.paused or state.pending_revocation:
+                continue
+            if waiting and partition in waiting:
                 continue
             node = leaders.get(partition)
             if node is None:
@@ -125,17 +127,18 @@ class Fetcher(OffsetLookup):
         """Take records of one partition, unless they are not wanted any more.
 
         They are thrown away if the partition is no longer assigned, or no longer fetchable (paused,
-        or its position is unknown), or if its position is another by now.
+        about to be revoked, or its position is unknown), or if its position is another by now.
         """
-        state = self.subscriptions.assignment.get(source.partition)
-        if state is None or state.paused or state.position != source.fetch_offset:
+        subscriptions, partition = self.subscriptions, source.partition
+        may_read = subscriptions.is_fetchable(partition)
+        if not may_read or subscriptions.position(partition) != source.fetch_offset:
             source.drain()
             return []
         records = self._read(source, source.drain_records(max_records))
-        self.subscriptions.position(source.partition, source.fetch_offset)
+        subscriptions.position(partition, source.fetch_offset)
         if source.is_drained():
-            self.subscriptions.move_to_end(source.partition)
-        topic, number = source.partition
+            subscriptions.move_to_end(partition)
+        topic, number = partition
         self.context.record(
             "records_returned",
             self.context.now_ms,

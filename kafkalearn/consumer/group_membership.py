@@ -1,4 +1,4 @@
-"""What a member is in its group, the requests that change it, and what their answers do.
+"""The requests by which a member joins, stays and leaves, and what their answers do.
 
 Source: document 004, "Consumer如何加入一个Group";
 org.apache.kafka.clients.consumer.internals.AbstractCoordinator (1.0.2; later releases by switches).
@@ -6,10 +6,11 @@ org.apache.kafka.clients.consumer.internals.AbstractCoordinator (1.0.2; later re
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from kafkalearn.clients.request_future import RequestFuture
 from kafkalearn.consumer.consumer_parts import ConsumerParts
-from kafkalearn.consumer.coordinator_lookup import CoordinatorLookup
+from kafkalearn.consumer.group_member import GroupMember
 from kafkalearn.consumer.heartbeat_thread import HeartbeatThread
 from kafkalearn.consumer.member_state import NO_GENERATION, Generation, MemberState
 from kafkalearn.errors import Errors, RetriableError
@@ -26,31 +27,17 @@ from kafkalearn.protocol.group import (
     SyncGroupResponse,
 )
 
-_HINTS = {
-    Errors.INVALID_GROUP_ID: "give the consumer a group_id",
-    Errors.INVALID_SESSION_TIMEOUT: "session_timeout_ms is {config.session_timeout_ms}, and the "
-    "brokers allow group_min_session_timeout_ms to group_max_session_timeout_ms",
-    Errors.INCONSISTENT_GROUP_PROTOCOL: "partition_assignment_strategy is "
-    "{config.partition_assignment_strategy}, and no assignor of these suits all members",
-}
+_FALLEN_OUT = (Errors.UNKNOWN_MEMBER_ID, Errors.ILLEGAL_GENERATION, Errors.FENCED_INSTANCE_ID)
 _JOIN_GROUP_TIMEOUT_LAPSE_MS = 5000  # AbstractCoordinator.JOIN_GROUP_TIMEOUT_LAPSE (2.0)
 
 
-class GroupMembership(CoordinatorLookup, ABC):
-    """One member of a group, as long as its consumer lives.
-
-    state, generation: what it believes to be.
-    """
+class GroupMembership(GroupMember, ABC):
+    """Makes the requests of one member, and takes their answers."""
 
     def __init__(self, parts: ConsumerParts) -> None:
         super().__init__(parts)
-        self.group_instance_id = parts.config.group_instance_id
         self.rebalance_timeout_ms = parts.config.max_poll_interval_ms
-        self.state = MemberState.UNJOINED
-        self.generation = NO_GENERATION
         self.heartbeat_thread: HeartbeatThread | None = None
-        self.rejoin_needed = True
-        self._needs_join_prepare = True
 
     @abstractmethod
     def metadata(self) -> tuple[JoinGroupRequestProtocol, ...]:
@@ -61,22 +48,6 @@ class GroupMembership(CoordinatorLookup, ABC):
         self, leader_id: str, protocol: str, *, members: Sequence[JoinGroupResponseMember]
     ) -> Mapping[str, str]:
         """As the leader, give each member id its assignment as text."""
-
-    def request_rejoin(self) -> None:
-        """Join again at the next poll."""
-        self.rejoin_needed = True
-
-    def reset_generation(self, reason: str = "") -> None:
-        """Be nobody: the next join is that of a new member."""
-        self.generation = NO_GENERATION
-        self.rejoin_needed = True
-        if self.context.profile.incremental_rebalance:
-            self._needs_join_prepare = True  # what it kept is lost, also during a join (3.0)
-        self.set_state(MemberState.UNJOINED, reason)
-
-    def current_generation(self) -> Generation | None:
-        """Give the generation; None for who is not an active member (Java: generation())."""
-        return self.generation if self.state is MemberState.STABLE else None
 
     def maybe_leave_group(self, reason: str) -> None:
         """Leave, if it is in: one request, which is not repeated. A static member does not tell."""
@@ -99,19 +70,8 @@ class GroupMembership(CoordinatorLookup, ABC):
             member_id=self.generation.member_id,
             group_instance_id=self.group_instance_id,
         )
-        return self.send_to_coordinator(request, self._handle_heartbeat)
-
-    def react(self, error: Errors, api: str) -> Exception:
-        """Do what an error of any group request asks for; give what the caller raises."""
-        if error in (Errors.COORDINATOR_NOT_AVAILABLE, Errors.NOT_COORDINATOR):
-            self.mark_coordinator_unknown()
-        elif error in (Errors.UNKNOWN_MEMBER_ID, Errors.ILLEGAL_GENERATION):
-            self.reset_generation(f"{api}: {error.name}")
-        elif error is Errors.REBALANCE_IN_PROGRESS:
-            self.request_rejoin()
-        hint = _HINTS.get(error, "")
-        said = f"{api} of group {self.group_id!r} is answered {error.name}"
-        return error.exception(f"{said}: {hint.format(config=self.config)}" if hint else said)
+        handle = partial(self._handle_heartbeat, self.generation)
+        return self.send_to_coordinator(request, handle)
 
     def _send_join_group_request(self) -> RequestFuture[str]:
         request = JoinGroupRequest(
@@ -123,12 +83,23 @@ class GroupMembership(CoordinatorLookup, ABC):
             protocols=self.metadata(),
             client_id=self.config.client_id or self.context.node.name,
         )
+        handle = partial(self._handle_join_group, self.generation)
+        return self.send_to_coordinator(request, handle, timeout_ms=self._join_group_timeout_ms())
+
+    def _join_group_timeout_ms(self) -> int | None:
+        """Give how long a join may take; None for as long as any request."""
+        profile = self.context.profile
+        if not profile.poll_timeout_bounds_join:
+            return None  # before 2.0 request.timeout.ms is long enough by default
         # The answer comes when the others have joined, which may take longer than other requests.
         timeout_ms = self.rebalance_timeout_ms + _JOIN_GROUP_TIMEOUT_LAPSE_MS
-        timeout_ms = max(timeout_ms, self.config.request_timeout_ms)
-        return self.send_to_coordinator(request, self._handle_join_group, timeout_ms=timeout_ms)
+        if profile.join_waits_request_timeout:
+            return max(timeout_ms, self.config.request_timeout_ms)
+        return timeout_ms
 
-    def _handle_join_group(self, response: JoinGroupResponse, future: RequestFuture[str]) -> None:
+    def _handle_join_group(
+        self, sent: Generation, response: JoinGroupResponse, future: RequestFuture[str]
+    ) -> None:
         error = response.error_code
         if error is Errors.NONE:
             if self.state is not MemberState.REBALANCING:
@@ -149,7 +120,7 @@ class GroupMembership(CoordinatorLookup, ABC):
             return
         if error is Errors.MEMBER_ID_REQUIRED:
             self.generation = Generation(NO_GENERATION.generation_id, response.member_id, "")
-        future.raise_error(self.react(error, "JoinGroup"))
+        future.raise_error(self.react(error, "JoinGroup", sent=sent))
 
     def _on_join_leader(self, response: JoinGroupResponse) -> RequestFuture[str]:
         try:
@@ -175,38 +146,40 @@ class GroupMembership(CoordinatorLookup, ABC):
             protocol_name=self.generation.protocol if names_protocol else None,
             assignments=assignments,
         )
-        return self.send_to_coordinator(request, self._handle_sync_group)
+        handle = partial(self._handle_sync_group, self.generation)
+        return self.send_to_coordinator(request, handle)
 
-    def _handle_sync_group(self, response: SyncGroupResponse, future: RequestFuture[str]) -> None:
-        if self.generation is NO_GENERATION:
-            # The member has left since, by itself or with the help of its heartbeats.
-            future.raise_error(UnjoinedGroupError("the group was left before the assignment came"))
-            return
-        if response.error_code is Errors.NONE:
-            future.complete(response.assignment)
+    def _handle_sync_group(
+        self, sent: Generation, response: SyncGroupResponse, future: RequestFuture[str]
+    ) -> None:
+        error = response.error_code
+        if error is Errors.NONE:
+            if self.generation.is_reset:  # by itself, or with the help of its heartbeats
+                why = "the group was left before the assignment came"
+                future.raise_error(Errors.ILLEGAL_GENERATION.exception(why))
+            else:
+                future.complete(response.assignment)
             return
         self.request_rejoin()
-        future.raise_error(self.react(response.error_code, "SyncGroup"))
+        future.raise_error(self.react(error, "SyncGroup", sent=sent))
 
-    def _handle_heartbeat(self, response: HeartbeatResponse, future: RequestFuture[None]) -> None:
-        if response.error_code is Errors.NONE:
+    def _handle_heartbeat(
+        self, sent: Generation, response: HeartbeatResponse, future: RequestFuture[None]
+    ) -> None:
+        error = response.error_code
+        if error is Errors.NONE or self._may_ignore(error, sent):
             future.complete(None)
-        else:
-            future.raise_error(self.react(response.error_code, "Heartbeat"))
+            return
+        if error is Errors.FENCED_INSTANCE_ID and self.context.profile.stale_errors_are_ignored:
+            self.reset_generation_on_error("Heartbeat", error)
+        future.raise_error(self.react(error, "Heartbeat", sent=sent))
 
-    def set_state(self, state: MemberState, reason: str = "") -> None:
-        """The only place where the state changes."""
-        if state is not self.state:
-            old, self.state = self.state, state
-            detail = {"from": old.value, "to": state.value}
-            self.context.record(
-                "client_state",
-                self.context.now_ms,
-                group_id=self.group_id,
-                member_id=self.generation.member_id or None,
-                generation=self.generation.generation_id,
-                detail=detail | ({"reason": reason} if reason else {}),
-            )
+    def _may_ignore(self, error: Errors, sent: Generation) -> bool:
+        """Whether a heartbeat's error tells nothing new, as the member joins already (2.6)."""
+        if error is Errors.REBALANCE_IN_PROGRESS:
+            ignores = self.context.profile.stale_errors_are_ignored
+            return ignores and self.state is not MemberState.STABLE
+        return error in _FALLEN_OUT and self.is_stale(sent)
 
 
 class UnjoinedGroupError(RetriableError):

@@ -1,21 +1,21 @@
 """When to send a heartbeat, and when a session or a poll is overdue: times, nothing else.
 
 Source: document 004, "Consumer Heartbeat"; org.apache.kafka.clients.consumer.internals.Heartbeat
-(1.0.2).
+(1.0.2; 2.1.0 where they are timers).
 """
 
 
 class Heartbeat:
     """The times of one member. All are virtual ms.
 
-    session_timeout_ms: without an answer for longer, the coordinator may be gone.
+    session_timeout_ms: without an answer for so long, the coordinator may be gone.
     heartbeat_interval_ms: between two heartbeats; retry_backoff_ms after one that failed.
-    max_poll_interval_ms: without a poll for longer, the application counts as stuck.
+    max_poll_interval_ms: without a poll for so long, the application counts as stuck.
     due_ms: when the next heartbeat is due.
     """
 
     __slots__ = (
-        *("_last_poll_ms", "_last_received_ms", "_last_reset_ms", "_last_sent_ms", "due_ms"),
+        *("_late_ms", "_poll_ends_ms", "_session_ends_ms", "_waits_since_ms", "due_ms"),
         *("heartbeat_interval_ms", "max_poll_interval_ms", "retry_backoff_ms"),
         "session_timeout_ms",
     )
@@ -27,40 +27,46 @@ class Heartbeat:
         heartbeat_interval_ms: int,
         max_poll_interval_ms: int,
         retry_backoff_ms: int,
+        has_timers: bool,
     ) -> None:
         self.session_timeout_ms = session_timeout_ms
         self.heartbeat_interval_ms = heartbeat_interval_ms
         self.max_poll_interval_ms = max_poll_interval_ms
         self.retry_backoff_ms = retry_backoff_ms
-        self._last_poll_ms = self._last_received_ms = self._last_reset_ms = self._last_sent_ms = 0
-        self.due_ms = heartbeat_interval_ms
+        # A timer is over in the very ms; before, what is overdue is so from the next ms on.
+        self._late_ms = 0 if has_timers else 1
+        self.reset_timeouts(0)
 
     def poll(self, now_ms: int) -> None:
         """Note that the application polls, and so is not stuck."""
-        self._last_poll_ms = now_ms
+        self._poll_ends_ms = now_ms + self.max_poll_interval_ms
 
     def sent_heartbeat(self, now_ms: int) -> None:
         """Note that one was sent: the next is due an interval later."""
-        self._last_sent_ms = now_ms
-        self._set_due(self.heartbeat_interval_ms)
+        self._waits_since_ms = now_ms
+        self.due_ms = now_ms + self.heartbeat_interval_ms
 
     def receive_heartbeat(self, now_ms: int) -> None:
         """Note that the coordinator answered: the session goes on."""
-        self._last_received_ms = now_ms
+        self._session_ends_ms = now_ms + self.session_timeout_ms
 
-    def fail_heartbeat(self) -> None:
-        """Note that one failed: the next is due after retry_backoff_ms."""
-        self._set_due(self.retry_backoff_ms)
+    def fail_heartbeat(self, now_ms: int) -> None:
+        """Note that one failed: the next is due after retry_backoff_ms, at first since it was sent.
+
+        With timers (2.1) since now.
+        """
+        since_ms = self._waits_since_ms if self._late_ms else now_ms
+        self.due_ms = since_ms + self.retry_backoff_ms
 
     def reset_timeouts(self, now_ms: int) -> None:
         """Begin anew, as after a join."""
+        self.sent_heartbeat(now_ms)
         self.reset_session_timeout(now_ms)
-        self._last_poll_ms = now_ms
+        self.poll(now_ms)
 
     def reset_session_timeout(self, now_ms: int) -> None:
         """Begin the session anew."""
-        self._last_reset_ms = now_ms
-        self._set_due(self.heartbeat_interval_ms)
+        self.receive_heartbeat(now_ms)
 
     def should_heartbeat(self, now_ms: int) -> bool:
         """Whether one is due."""
@@ -71,20 +77,14 @@ class Heartbeat:
         return max(0, self.due_ms - now_ms)
 
     def session_timeout_expired(self, now_ms: int) -> bool:
-        """Whether no heartbeat was answered for longer than the session timeout."""
-        return now_ms > self._session_ends_ms()
+        """Whether no heartbeat was answered during the session timeout."""
+        return now_ms >= self._session_ends_ms + self._late_ms
 
     def poll_timeout_expired(self, now_ms: int) -> bool:
-        """Whether nobody polled for longer than max.poll.interval.ms."""
-        return now_ms - self._last_poll_ms > self.max_poll_interval_ms
+        """Whether nobody polled during max.poll.interval.ms."""
+        return now_ms >= self._poll_ends_ms + self._late_ms
 
     def time_to_next_expiry(self, now_ms: int) -> int:
         """In how many ms, without news, the session or the poll is overdue."""
-        poll_ends_ms = self._last_poll_ms + self.max_poll_interval_ms
-        return max(0, min(self._session_ends_ms(), poll_ends_ms) + 1 - now_ms)
-
-    def _set_due(self, delay_ms: int) -> None:
-        self.due_ms = max(self._last_sent_ms, self._last_reset_ms) + delay_ms
-
-    def _session_ends_ms(self) -> int:
-        return max(self._last_reset_ms, self._last_received_ms) + self.session_timeout_ms
+        ends_ms = min(self._session_ends_ms, self._poll_ends_ms)
+        return max(0, ends_ms + self._late_ms - now_ms)

@@ -9,7 +9,6 @@ retry.backoff.ms always, so that it also asks for metadata when the application 
 
 from typing import TYPE_CHECKING
 
-from kafkalearn.consumer.member_state import MemberState
 from kafkalearn.engine.signals import Signal
 from kafkalearn.errors import ApiError, FencedInstanceIdError, RebalanceInProgressError
 
@@ -54,7 +53,7 @@ class HeartbeatThread:
     def _run(self) -> None:
         try:
             while not self._closed:
-                if self._enabled and not self._may_beat():
+                if self._enabled and not self._coordinator.state.has_heartbeats:
                     self.disable()
                 elif not self._enabled:
                     self._changed.wait()
@@ -64,10 +63,6 @@ class HeartbeatThread:
                         self._changed.wait(wait_ms)
         except ApiError as error:
             self.failure = error
-
-    def _may_beat(self) -> bool:
-        state = self._coordinator.state
-        return state in (MemberState.STABLE, MemberState.COMPLETING_REBALANCE)
 
     def _beat_once(self) -> int:
         """Do what is due; give the ms until something may be."""
@@ -106,5 +101,5 @@ class HeartbeatThread:
             return
         if isinstance(error, FencedInstanceIdError):
             self.failure = error
-        heartbeat.fail_heartbeat()
+        heartbeat.fail_heartbeat(self._coordinator.context.now_ms)
         self.wake()

@@ -6,30 +6,25 @@ timeout bounds more than the wait for records).
 
 import re
 from collections.abc import Iterable, Mapping
-from datetime import timedelta
 from typing import Self
 
 from kafkalearn.clients.network_client import NEVER_MS
-from kafkalearn.consumer.consumer_positions import ConsumerPositions
+from kafkalearn.consumer.consumer_polling import ConsumerPolling
 from kafkalearn.consumer.consumer_rebalance_listener import ConsumerRebalanceListener
-from kafkalearn.consumer.consumer_records import ConsumerRecords
-from kafkalearn.consumer.fetcher import Fetched
 from kafkalearn.consumer.offset_commits import OffsetCommitCallback
 from kafkalearn.consumer.offset_requests import Offsets
 from kafkalearn.consumer.partition_states import check_partition, check_partitions
 from kafkalearn.consumer.subscription_state import check_topics
 from kafkalearn.errors import (
     IllegalArgumentError,
-    IllegalStateError,
     KafkaTimeoutError,
-    WakeupError,
 )
 from kafkalearn.records import OffsetAndMetadata, TopicPartition
 
 DEFAULT_CLOSE_TIMEOUT_MS = 30_000
 
 
-class KafkaConsumer(ConsumerPositions):
+class KafkaConsumer(ConsumerPolling):
     """Reads topics, alone or as a member of a group. `Simulation.consumer` makes one.
 
     Nothing goes to the brokers before the first poll. All calls but wakeup() are for one process
@@ -91,87 +86,6 @@ class KafkaConsumer(ConsumerPositions):
         """The topics subscribed to, sorted."""
         with self._exclusive:
             return list(self.subscriptions.subscription)
-
-    def poll(self, timeout: int | timedelta) -> ConsumerRecords:
-        """Give records, up to max.poll.records, or none when `timeout` has passed.
-
-        timeout: ms, which do not bound how long joining the group takes (Java: poll(long)); or a
-        timedelta, which does (Java: poll(Duration), 2.0).
-        Everything happens in here: joining, rebalance listeners, automatic commits, callbacks of
-        commits. One that gives nothing takes 1 ms at least, as no code runs in no time. Errors:
-        IllegalStateError without a subscription; WakeupError; NoOffsetForPartitionError,
-        OffsetOutOfRangeError, SerializationError; a fenced heartbeat's.
-        """
-        with self._exclusive:
-            timeout_ms, bound_ms = self.poll_timeouts(timeout)
-            if self.subscriptions.has_no_subscription_or_user_assignment():
-                raise IllegalStateError(
-                    "this consumer is not subscribed to any topics or assigned any partitions: "
-                    "call subscribe() or assign() first"
-                )
-            start_ms, detail = self.context.now_ms, {"timeout_ms": timeout_ms}
-            self.context.record(
-                "poll", start_ms, group_id=self.config.group_id or None, detail=detail
-            )
-            try:
-                records = self._poll_until(start_ms + timeout_ms, start_ms + bound_ms)
-            except WakeupError:
-                raise  # once for each wakeup()
-            except Exception:
-                self._let_time_pass(start_ms)  # or who catches it and polls again never ends
-                raise
-            if not records:
-                self._let_time_pass(start_ms)
-            return records
-
-    def _poll_until(self, end_ms: int, bound_ms: int) -> ConsumerRecords:
-        loop = self.context.loop
-        remaining_ms = end_ms - loop.now_ms
-        while True:
-            records = self.poll_once(remaining_ms, bound_ms - loop.now_ms)
-            if records:
-                # The next fetch is on its way while the application is at work.
-                if self.fetcher.send_fetches() > 0 or self.client.pending_request_count() > 0:
-                    self.client.poll_no_wakeup()
-                return self.interceptors.on_consume(ConsumerRecords(records))
-            remaining_ms = end_ms - loop.now_ms
-            if remaining_ms <= 0:
-                return ConsumerRecords.empty()
-
-    def _let_time_pass(self, start_ms: int) -> None:
-        if self.context.now_ms == start_ms:
-            self.context.processes.sleep(1)
-
-    def poll_once(self, timeout_ms: int, bound_ms: int = NEVER_MS) -> Fetched:
-        """Go once through the steps of a poll (Java: pollOnce, 1.0).
-
-        timeout_ms: how long to wait for records. bound_ms: how long all else may take.
-        """
-        coordinator, fetcher, context = self.coordinator, self.fetcher, self.context
-        context.wait_until_thawed()
-        loop, profile = context.loop, context.profile
-        deadline_ms = loop.now_ms + bound_ms
-        if profile.poll_looks_for_wakeups:
-            self.client.maybe_trigger_wakeup()
-        in_group = profile.poll_timeout_bounds_join or self.subscriptions.partitions_auto_assigned()
-        if not coordinator.poll(loop.now_ms, bound_ms if in_group else timeout_ms):
-            return {}
-        if not self.subscriptions.has_all_fetch_positions():
-            missing = self.subscriptions.missing_fetch_positions()
-            if not self.update_fetch_positions(missing, max(0, deadline_ms - loop.now_ms)):
-                return {}
-            if profile.poll_timeout_bounds_join:
-                # A reset may wait for its next try.
-                timeout_ms = min(timeout_ms, self.config.retry_backoff_ms)
-        records = fetcher.fetched_records()
-        if records:
-            return records
-        fetcher.send_fetches()
-        timeout_ms = min(timeout_ms, max(0, deadline_ms - loop.now_ms))
-        self.client.poll(min(coordinator.time_to_next_poll(loop.now_ms), timeout_ms), fetcher)
-        if coordinator.need_rejoin():
-            return {}  # so that the group gets stable soon
-        return fetcher.fetched_records()
 
     def commit_sync(self, offsets: Offsets | None = None) -> None:
         """Commit and wait: what polls have returned, or these offsets, each the NEXT to read.

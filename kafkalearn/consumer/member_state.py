@@ -21,6 +21,11 @@ class MemberState(Enum):
     COMPLETING_REBALANCE = "COMPLETING_REBALANCE"
     STABLE = "STABLE"
 
+    @property
+    def has_heartbeats(self) -> bool:
+        """Whether a member keeps telling that it lives (Java: not hasNotJoinedGroup)."""
+        return self in (MemberState.STABLE, MemberState.COMPLETING_REBALANCE)
+
 
 class Generation(NamedTuple):
     """Which generation of the group a member is in, under which id, with which assignor."""
@@ -28,6 +33,11 @@ class Generation(NamedTuple):
     generation_id: int
     member_id: str
     protocol: str
+
+    @property
+    def is_reset(self) -> bool:
+        """Whether it is none: the member was in none yet, or fell out of it."""
+        return self.generation_id == UNKNOWN_GENERATION_ID
 
 
 NO_GENERATION = Generation(UNKNOWN_GENERATION_ID, UNKNOWN_MEMBER_ID, "")

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from kafkalearn.clients.network_client import NEVER_MS
+from kafkalearn.clients.request_future import RequestFuture
 from kafkalearn.consumer.consumer_parts import ConsumerParts
 from kafkalearn.consumer.offset_requests import OffsetRequests, Offsets
 from kafkalearn.errors import (
@@ -51,6 +52,8 @@ class OffsetCommits(OffsetRequests):
         self.completed_offset_commits: deque[OffsetCommitCompletion] = deque()
         self._async_commit_fenced = False
         self._pending_async_commits = 0
+        self._join_prepare_commit: RequestFuture[None] | None = None
+        self._join_prepare_ends_ms: int | None = None
 
     def invoke_completed_offset_commit_callbacks(self) -> None:
         """Run the callbacks of asynchronous commits that are over, as they ended one after another.
@@ -110,31 +113,63 @@ class OffsetCommits(OffsetRequests):
             except KafkaError as error:
                 self.context.warn(f"the automatic commit failed: {error}")
 
+    def commit_before_join(self, deadline_ms: int, *, is_eager: bool) -> bool:
+        """Commit automatically before a join; False if a later call is to go on (3.2).
+
+        It may take the rebalance timeout, and is tried again as long. is_eager: the partitions will
+        be given up, so that nothing more may be read from them.
+        """
+        if not self.context.profile.poll_goes_on_in_rebalance:
+            self.maybe_auto_commit_offsets_sync(self.rebalance_timeout_ms)
+            return True
+        if not self.auto_commit_enabled:
+            return True
+        if self._join_prepare_ends_ms is None:
+            self._join_prepare_ends_ms = self.context.now_ms + self.rebalance_timeout_ms
+        if self._join_prepare_commit is None:
+            if is_eager:
+                self.subscriptions.mark_pending_revocation()
+            self._join_prepare_commit = self._do_auto_commit_offsets_async()
+        future, ends_ms = self._join_prepare_commit, self._join_prepare_ends_ms
+        deadline_ms = min(deadline_ms, ends_ms)
+        self.client.poll_future(future, max(0, deadline_ms - self.context.now_ms))
+        if future.is_done:
+            self._join_prepare_commit = None
+        goes_on = not future.is_done or future.is_retriable()
+        if goes_on and self.context.now_ms < ends_ms:
+            self.sleep_backoff(deadline_ms)
+            return False
+        self._join_prepare_commit = self._join_prepare_ends_ms = None
+        return True
+
     # Inside.
 
     def _commit_offsets_async(
         self, offsets: Offsets, callback: OffsetCommitCallback | None, *, mode: str
-    ) -> None:
+    ) -> RequestFuture[None]:
         self.invoke_completed_offset_commit_callbacks()
         if not self.coordinator_unknown():
-            self._do_commit_offsets_async(offsets, callback, mode=mode)
+            committed = self._do_commit_offsets_async(offsets, callback, mode=mode)
         else:
+            committed = RequestFuture()
             self._pending_async_commits += 1
 
             def on_success(_: None) -> None:
                 self._pending_async_commits -= 1
-                self._do_commit_offsets_async(offsets, callback, mode=mode)
+                self._do_commit_offsets_async(offsets, callback, mode=mode).chain(committed)
 
             def on_failure(error: Exception) -> None:
                 self._pending_async_commits -= 1
                 self._complete(callback, offsets, _retriable(error))
+                committed.raise_error(error)
 
             self.lookup_coordinator().add_listener(on_success, on_failure)
         self.client.poll_no_wakeup()
+        return committed
 
     def _do_commit_offsets_async(
         self, offsets: Offsets, callback: OffsetCommitCallback | None, *, mode: str
-    ) -> None:
+    ) -> RequestFuture[None]:
         self.subscriptions.need_refresh_commits()
 
         def on_success(_: None) -> None:
@@ -147,7 +182,9 @@ class OffsetCommits(OffsetRequests):
             if isinstance(error, FencedInstanceIdError):
                 self._async_commit_fenced = True
 
-        self.send_offset_commit_request(offsets, mode).add_listener(on_success, on_failure)
+        sent = self.send_offset_commit_request(offsets, mode)
+        sent.add_listener(on_success, on_failure)
+        return sent
 
     def _complete(
         self, callback: OffsetCommitCallback | None, offsets: Offsets, error: Exception | None
@@ -159,7 +196,7 @@ class OffsetCommits(OffsetRequests):
         if error is not None:
             self.context.warn(f"an asynchronous commit failed: {error}")
 
-    def _do_auto_commit_offsets_async(self) -> None:
+    def _do_auto_commit_offsets_async(self) -> RequestFuture[None]:
         def on_complete(offsets: Offsets, error: Exception | None) -> None:
             if isinstance(error, RetriableError):
                 soon_ms = self.context.now_ms + self.config.retry_backoff_ms
@@ -169,7 +206,7 @@ class OffsetCommits(OffsetRequests):
                 self.context.warn(f"the automatic commit failed: {error}")
 
         offsets = self.subscriptions.all_consumed()
-        self._commit_offsets_async(offsets, on_complete, mode="auto")
+        return self._commit_offsets_async(offsets, on_complete, mode="auto")
 
     def _commit_offsets_sync(self, offsets: Offsets, timeout_ms: int, *, mode: str) -> bool:
         self.invoke_completed_offset_commit_callbacks()

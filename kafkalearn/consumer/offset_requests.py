@@ -32,11 +32,6 @@ Offsets = Mapping[TopicPartition, OffsetAndMetadata]
 _Committed = dict[TopicPartition, OffsetAndMetadata]
 _Asked = tuple[frozenset[TopicPartition], Generation | None]
 
-_OUT_OF_THE_GROUP = (
-    Errors.UNKNOWN_MEMBER_ID,
-    Errors.ILLEGAL_GENERATION,
-    Errors.REBALANCE_IN_PROGRESS,
-)
 _COMMIT_FAILED = (
     "the commit cannot be done: this consumer is no active member of the group, and others may "
     "have its partitions. Either more than max.poll.interval.ms passed between two polls, or the "
@@ -119,7 +114,7 @@ class OffsetRequests(AbstractCoordinator):
 
         def handle(response: OffsetCommitResponse, future: RequestFuture[None]) -> None:
             record(response.partitions)
-            self._handle_offset_commit(request, response, future=future)
+            self._handle_offset_commit(request, response, sent=generation, future=future)
 
         def on_failure(error: Exception) -> None:
             if isinstance(error, ApiError):  # no answer came
@@ -132,6 +127,7 @@ class OffsetRequests(AbstractCoordinator):
         request: OffsetCommitRequest,
         response: OffsetCommitResponse,
         *,
+        sent: Generation,
         future: RequestFuture[None],
     ) -> None:
         """Note what is committed; the first partition with an error decides how the commit ends."""
@@ -141,19 +137,25 @@ class OffsetRequests(AbstractCoordinator):
                 if subscriptions.is_assigned(partition):
                     subscriptions.committed(partition, request.offsets[partition])
             else:
-                future.raise_error(self._refused(error, partition))
+                future.raise_error(self._refused(error, partition, sent))
                 return
         future.complete(None)
 
-    def _refused(self, error: Errors, partition: TopicPartition) -> Exception:
+    def _refused(self, error: Errors, partition: TopicPartition, sent: Generation) -> Exception:
         """Do what a refused commit asks for; give what the application gets."""
-        if error in _OUT_OF_THE_GROUP:
-            keeps = self.context.profile.commit_keeps_generation
-            if error is Errors.REBALANCE_IN_PROGRESS and keeps:
+        joins_anew = self.is_stale(sent) and self.state is MemberState.REBALANCING
+        if error is Errors.REBALANCE_IN_PROGRESS:
+            if self.context.profile.commit_keeps_generation:
                 self.request_rejoin()
             else:
-                self.reset_generation(f"OffsetCommit: {error.name}")
-            return self._not_now(error, rebalances=error is Errors.REBALANCE_IN_PROGRESS)
+                self.reset_generation_on_error("OffsetCommit", error)
+            return self._not_now(error, rebalances=True)
+        if error in (Errors.UNKNOWN_MEMBER_ID, Errors.ILLEGAL_GENERATION):
+            if not joins_anew:
+                self.reset_generation_on_error("OffsetCommit", error)
+            return self._not_now(error, rebalances=joins_anew)
+        if error is Errors.FENCED_INSTANCE_ID and self.is_stale(sent):
+            return self._not_now(error, rebalances=joins_anew)
         if error is Errors.UNKNOWN_TOPIC_OR_PARTITION:
             return KafkaError(f"topic or partition {partition} does not exist")
         if error is Errors.REQUEST_TIMED_OUT:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kafkalearn.consumer.consumer_protocol import by_topic
-from kafkalearn.consumer.member_state import NO_GENERATION
+from kafkalearn.consumer.member_state import MemberState
 from kafkalearn.consumer.offset_commits import OffsetCommits
 from kafkalearn.errors import KafkaError, WakeupError
 from kafkalearn.records import TopicPartition
@@ -18,20 +18,36 @@ class PartitionHandover(OffsetCommits):
     """Hands partitions over, so that the application can save its work in between."""
 
     def give_up(
-        self, partitions: Sequence[TopicPartition], *, reason: str = "a rebalance"
+        self,
+        partitions: Sequence[TopicPartition],
+        *,
+        reason: str = "a rebalance",
+        lost: bool = False,
     ) -> KafkaError | None:
         """Tell the listener while they are still assigned, then have them no more (2.4).
 
         They are lost, not revoked, if the member is in no generation any more. Gives what the
         listener raised; a WakeupError goes on at once, and nothing is given up.
         """
-        lost = self.generation is NO_GENERATION
+        lost = self.generation.is_reset or lost
         method = "on_partitions_lost" if lost else "on_partitions_revoked"
         error = self.call_listener(method, partitions, reason=reason)
         gone = set(partitions)
         owned = self.subscriptions.assigned_partitions()
         self.subscriptions.assign_from_subscribed([each for each in owned if each not in gone])
         return error
+
+    def on_leave_prepare(self) -> None:
+        """Before leaving on purpose, give the partitions up (2.4)."""
+        profile = self.context.profile
+        dropped = self.subscriptions.assigned_partitions()
+        is_told = profile.incremental_rebalance and self.subscriptions.partitions_auto_assigned()
+        if is_told and dropped:
+            rebalances = self.state in (MemberState.REBALANCING, MemberState.COMPLETING_REBALANCE)
+            lost = rebalances and profile.stale_errors_are_ignored
+            error = self.give_up(dropped, reason="the consumer leaves", lost=lost)
+            if error is not None:
+                raise error
 
     def call_listener(
         self, method: str, partitions: Sequence[TopicPartition], *, reason: str = ""

@@ -29,6 +29,7 @@ class TopicPartitionState:
     high_watermark: as of the last fetch.
     committed: what is known to be committed.
     paused: whether the application does not want its records for now.
+    pending_revocation: whether it is committed and given up next (3.2).
     reset_strategy: set while the position is to be looked up at an end of the log.
     next_reset_ms: that lookup is not to be begun before; 0 if it never was (2.0).
     """
@@ -37,6 +38,7 @@ class TopicPartitionState:
     high_watermark: int | None = None
     committed: OffsetAndMetadata | None = None
     paused: bool = False
+    pending_revocation: bool = False
     reset_strategy: OffsetResetStrategy | None = None
     next_reset_ms: int = 0
 
@@ -65,9 +67,11 @@ class PartitionStates:
     # Each poll asks the following for every partition: they look at the states themselves.
 
     def is_fetchable(self, partition: TopicPartition) -> bool:
-        """Whether it is assigned, not paused, and its position is known."""
+        """Whether it is assigned and will stay so, is not paused, and its position is known."""
         state = self.assignment.get(partition)
-        return state is not None and not state.paused and state.position is not None
+        if state is None or state.paused or state.pending_revocation:
+            return False
+        return state.position is not None
 
     def has_all_fetch_positions(self, partitions: Iterable[TopicPartition] | None = None) -> bool:
         """Whether the positions of all assigned partitions, or of these, are known."""
@@ -170,6 +174,11 @@ class PartitionStates:
     def resume(self, partition: TopicPartition) -> None:
         """Fetch it again."""
         self._set_paused(partition, False, "resumed")
+
+    def mark_pending_revocation(self) -> None:
+        """Fetch nothing any more of what this consumer has: it is about to give all of it up."""
+        for state in self.assignment.values():
+            state.pending_revocation = True
 
     def move_to_end(self, partition: TopicPartition) -> None:
         """Let the others be fetched first, so that each gets its turn."""

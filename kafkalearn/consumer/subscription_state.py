@@ -100,6 +100,13 @@ class SubscriptionState(PartitionStates):
             self.subscribed_pattern.fullmatch(topic)
         )
 
+    def check_assignment_matched_subscription(self, assigned: Iterable[TopicPartition]) -> bool:
+        """Whether all topics of an assignment are still subscribed to (since 2.4)."""
+        topics = {each.topic for each in assigned}
+        if self.has_pattern_subscription():
+            return all(map(self.matches_subscribed_pattern, topics))
+        return topics.issubset(self.subscription)
+
     def assign_from_user(self, partitions: Iterable[TopicPartition]) -> None:
         """Have these partitions instead of those before; what stays keeps its state."""
         wanted = check_partitions(partitions)

@@ -36,7 +36,8 @@ class Told(ConsumerRebalanceListener):
 class Member:
     """An application on the node `name`: subscribes, then polls for ever.
 
-    busy_ms: how long it works after each poll. errors: what its calls raised; it goes on.
+    busy_ms: how long it works after each poll. errors: what its calls raised; it goes on, unless
+    ends_with_error.
     """
 
     def __init__(
@@ -44,7 +45,8 @@ class Member:
     ):
         self.sim, self.name, self.poll_timeout = sim, name, poll
         self.told, self.records, self.errors = Told(), [], []
-        self.busy_ms, self.todo, self.ended = busy_ms, [], False
+        self.busy_ms, self.todo = busy_ms, []
+        self.ended = self.ends_with_error = False
         given = {"group_id": "g", "auto_offset_reset": "earliest", "enable_auto_commit": False}
         self.consumer = sim.consumer(name, **(given | config))
         self.consumer.subscribe(None if pattern else topics, pattern=pattern, listener=self.told)
@@ -59,6 +61,7 @@ class Member:
                 self.sim.sleep(self.busy_ms)
             except Exception as error:
                 self.errors.append(error)
+                self.ended = self.ended or self.ends_with_error
                 self.sim.sleep(1)
 
     def do(self, action):

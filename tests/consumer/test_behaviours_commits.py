@@ -618,14 +618,15 @@ def deaf(count=600):
 @pytest.mark.parametrize(
     ("profile", "error", "keeps"),
     [(profile, "UNKNOWN_MEMBER_ID", False) for profile in EVERY_PROFILE]
-    + [(profile, "ILLEGAL_GENERATION", False) for profile in EVERY_PROFILE]
+    + [(profile, "ILLEGAL_GENERATION", profile == "4.0") for profile in EVERY_PROFILE]
     + [(profile, "REBALANCE_IN_PROGRESS", False) for profile in STATE_FIRST]
     + [("2.4", "REBALANCE_IN_PROGRESS", True)],
 )
 def test_a_member_that_is_out_joins_again(cluster, profile, error, keeps):
     """Behaviour 17: each is a CommitFailedError, and the next poll joins, as a new member.
 
-    From 2.4 a member keeps its id and generation when all it hears is REBALANCE_IN_PROGRESS.
+    From 2.4 a member keeps its id and generation when all it hears is REBALANCE_IN_PROGRESS; since
+    3.2 (KAFKA-13419) its id when it hears ILLEGAL_GENERATION.
     """
     kafka = cluster(profile, faults=answers(error))
     kafka.send("a")

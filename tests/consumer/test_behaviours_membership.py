@@ -407,11 +407,24 @@ def test_a_second_member_with_the_same_instance_id_fences_the_first(profile):
     """Behaviours 51 and B9: FENCED_INSTANCE_ID ends the first one's polls."""
     sim = cluster(profile)
     (first,) = group(sim, "c1", group_instance_id="one")
+    first.ends_with_error = True
     second = Member(sim, "c2", group_instance_id="one")
     sim.run_until(15_000)
     assert {type(each) for each in first.errors} == {FencedInstanceIdError}
     assert second.owns == "orders-0 orders-1"
     assert (second.errors, [generation for _, generation in generations(sim)]) == ([], [1])
+
+
+@pytest.mark.parametrize(("profile", "takes_it_back"), [("2.4", False), ("4.0", True)])
+def test_who_polls_on_although_fenced_takes_the_place_back(profile, takes_it_back):
+    """Behaviour 51: it is fatal; since 2.6 a fenced member is reset, so that it joins once more."""
+    sim = cluster(profile)
+    (first,) = group(sim, "c1", group_instance_id="one")
+    second = Member(sim, "c2", group_instance_id="one")
+    sim.run_until(15_000)
+    assert {type(each) for each in first.errors} == {FencedInstanceIdError}
+    joined_again = first.told.calls.count("assigned orders-0 orders-1") > 1
+    assert (joined_again, bool(second.errors)) == (takes_it_back, takes_it_back)
 
 
 @pytest.mark.parametrize("profile", STATIC_FROM)

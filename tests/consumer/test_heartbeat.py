@@ -9,14 +9,21 @@ from kafkalearn.consumer.heartbeat import Heartbeat
 from tests.consumer.members import Member, cluster, generations, group, removed, sent
 
 
+@pytest.fixture(params=[False, True], ids=["1.0", "2.1"])
+def has_timers(request):
+    """Whether the times are timers."""
+    return request.param
+
+
 @pytest.fixture
-def heartbeat():
+def heartbeat(has_timers):
     """Make the times of a member that joined at 1,000 ms."""
     made = Heartbeat(
         session_timeout_ms=10_000,
         heartbeat_interval_ms=3_000,
         max_poll_interval_ms=30_000,
         retry_backoff_ms=100,
+        has_timers=has_timers,
     )
     made.reset_timeouts(1_000)
     return made
@@ -36,48 +43,57 @@ def test_the_next_is_due_an_interval_after_the_last_was_sent(heartbeat):
     assert heartbeat.time_to_next_heartbeat(6_000) == 1_500
 
 
-def test_after_a_failure_the_next_is_due_sooner(heartbeat):
-    """retry.backoff.ms after the one that failed; once that was sent, the interval holds again."""
+def test_after_a_failure_the_next_is_due_sooner(heartbeat, has_timers):
+    """retry.backoff.ms after it was sent, since 2.1 after it failed; later the interval again."""
     heartbeat.sent_heartbeat(4_000)
-    heartbeat.fail_heartbeat()
-    assert heartbeat.time_to_next_heartbeat(4_010) == 90
-    heartbeat.sent_heartbeat(4_100)
-    assert heartbeat.time_to_next_heartbeat(4_100) == 3_000
+    heartbeat.fail_heartbeat(4_005)
+    assert heartbeat.time_to_next_heartbeat(4_010) == (95 if has_timers else 90)
+    heartbeat.sent_heartbeat(4_105)
+    assert heartbeat.time_to_next_heartbeat(4_105) == 3_000
 
 
 def test_a_join_forgets_the_failure(heartbeat):
     """All times begin anew with it."""
-    heartbeat.fail_heartbeat()
+    heartbeat.fail_heartbeat(2_000)
     heartbeat.reset_timeouts(50_000)
     assert heartbeat.time_to_next_heartbeat(50_000) == 3_000
-    assert not heartbeat.session_timeout_expired(60_000)
-    assert not heartbeat.poll_timeout_expired(80_000)
+    assert not heartbeat.session_timeout_expired(59_999)
+    assert not heartbeat.poll_timeout_expired(79_999)
 
 
-def test_a_session_ends_after_its_timeout_without_an_answer(heartbeat):
-    """Not in the very ms; sending alone is no answer, and the join counts as one."""
+def test_a_session_ends_after_its_timeout_without_an_answer(heartbeat, has_timers):
+    """In the very ms only since 2.1; sending alone is no answer, and the join counts as one."""
     heartbeat.sent_heartbeat(9_000)
-    ends = [heartbeat.session_timeout_expired(now_ms) for now_ms in (11_000, 11_001)]
-    assert ends == [False, True]
+    ends = [heartbeat.session_timeout_expired(now_ms) for now_ms in (10_999, 11_000, 11_001)]
+    assert ends == [False, has_timers, True]
     heartbeat.receive_heartbeat(9_002)
-    ends = [heartbeat.session_timeout_expired(now_ms) for now_ms in (19_002, 19_003)]
-    assert ends == [False, True]
+    ends = [heartbeat.session_timeout_expired(now_ms) for now_ms in (19_001, 19_002, 19_003)]
+    assert ends == [False, has_timers, True]
 
 
-def test_a_poll_is_overdue_after_its_interval(heartbeat):
-    """Not in the very ms; heartbeats do not count as polls."""
+def test_a_poll_is_overdue_after_its_interval(heartbeat, has_timers):
+    """In the very ms only since 2.1; heartbeats do not count as polls."""
     heartbeat.poll(2_000)
     heartbeat.receive_heartbeat(30_000)
-    late = [heartbeat.poll_timeout_expired(now_ms) for now_ms in (32_000, 32_001)]
-    assert late == [False, True]
+    late = [heartbeat.poll_timeout_expired(now_ms) for now_ms in (31_999, 32_000, 32_001)]
+    assert late == [False, has_timers, True]
 
 
-def test_the_next_expiry_is_the_first_ms_that_is_late(heartbeat):
+def test_the_next_expiry_is_the_first_ms_that_is_late(heartbeat, has_timers):
     """Of session or poll, whichever ends first; 0 once one has."""
-    assert heartbeat.time_to_next_expiry(1_000) == 10_001
+    late_ms = 0 if has_timers else 1
+    assert heartbeat.time_to_next_expiry(1_000) == 10_000 + late_ms
     heartbeat.receive_heartbeat(25_000)
-    assert heartbeat.time_to_next_expiry(25_000) == 6_001
+    assert heartbeat.time_to_next_expiry(25_000) == 6_000 + late_ms
     assert heartbeat.time_to_next_expiry(99_000) == 0
+
+
+def test_to_restart_a_session_leaves_poll_and_heartbeat_alone(heartbeat):
+    """As when the coordinator is found again (2.1)."""
+    heartbeat.reset_session_timeout(3_500)
+    assert heartbeat.time_to_next_heartbeat(3_500) == 500
+    assert not heartbeat.session_timeout_expired(13_499)
+    assert heartbeat.poll_timeout_expired(31_001)
 
 
 # The process that beats.

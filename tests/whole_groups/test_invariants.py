@@ -222,6 +222,7 @@ def test_members_of_now_commit(story, breaches):
 
 @cases(
     back=(Members().told(1).told(3).told(2), ["2: a is told of commit 2 after 3"]),
+    refused_at_once=(Members().told(2, outcome="RebalanceInProgressError").told(1), []),
     back_with_an_error=(
         Members().told(2).told(1, outcome="CommitFailedError"),
         ["1: a is told of commit 1 after 2"],

@@ -1,0 +1,222 @@
+"""What a poll does while the group rebalances: wait for it, or go on with what it has."""
+
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+
+from kafkalearn.engine.faults import AnswerWithError, Delay
+from kafkalearn.errors import CommitFailedError, KafkaError, RebalanceInProgressError
+from kafkalearn.records import OffsetAndMetadata
+from tests.consumer.members import Member, cluster, group, partition, produce, sent
+
+A_SECOND = timedelta(seconds=1)
+STAYS = "cooperative-sticky"
+
+
+def polls_took(sim, node, *, since_ms):
+    """Tell how many ms lie between the beginnings of a node's polls."""
+    polls = [
+        each.time_ms
+        for each in sim.trace.where(kind="poll", node=node)
+        if each.time_ms >= since_ms and "step" not in each.detail
+    ]
+    return [late - early for early, late in pairwise(polls)]
+
+
+def slow_member(sim):
+    """Start a second member that keeps the group waiting: it takes 8 s for its records."""
+    late = Member(sim, "c2", poll=A_SECOND, partition_assignment_strategy=[STAYS])
+    sim.run_until(sim.now_ms + 5_000)
+    late.busy_ms = 8_000
+    sim.run_until(sim.now_ms + 2_000)
+    return late
+
+
+@pytest.mark.parametrize(
+    ("profile", "poll", "goes_on"),
+    [("2.4", A_SECOND, False), ("4.0", A_SECOND, True), ("4.0", 1_000, False)],
+)
+def test_a_member_reads_what_it_keeps_while_others_are_slow_to_join(profile, poll, goes_on):
+    """Since 2.5 poll(timedelta) returns records in a cooperative rebalance; a poll(int) waits."""
+    sim = cluster(profile, partitions=3)
+    (reader,) = group(sim, "c1", poll=poll, partition_assignment_strategy=[STAYS])
+    slow_member(sim)
+    began_ms = sim.now_ms
+    Member(sim, "c3", partition_assignment_strategy=[STAYS])
+    sim.run_until(began_ms + 4_000)
+    assert sim.trace.where(kind="group_state")[-1].detail["to"] == "PreparingRebalance"
+    kept = reader.consumer.subscriptions.assigned_partitions()
+    before = len(reader.records)
+    assert kept
+    for each in kept:
+        produce(sim, 2, number=each.partition)
+    sim.run_until(began_ms + 6_000)
+    assert sim.trace.where(kind="group_state")[-1].detail["to"] == "PreparingRebalance"
+    assert len(reader.records) - before == (2 * len(kept) if goes_on else 0)
+
+
+@pytest.mark.parametrize("profile", ["2.4", "4.0"])
+def test_polls_end_in_time_while_the_group_is_not_ready(profile):
+    """poll(timedelta) takes no longer than it may, and one of the next ones finishes the join."""
+    sim = cluster(profile, group_initial_rebalance_delay_ms=5_000)
+    member = Member(sim, "c1", poll=A_SECOND)
+    sim.run_until(4_500)
+    assert set(polls_took(sim, "c1", since_ms=1_000)) == {1_000}
+    assert len(sent(sim, "c1", "JoinGroup")) == 2  # the second one with the id that it was given
+    sim.run_until(8_000)
+    assert member.owns == "orders-0 orders-1"
+    assert len(sent(sim, "c1", "JoinGroup")) == 2
+
+
+def test_nothing_is_read_while_the_commit_before_a_join_is_on_its_way():
+    """Behaviour 8, since 3.2: polls go on, and what is committed is all that they returned."""
+    sim = cluster("4.0", faults=[Delay("OffsetCommit", by_ms=3_000)])
+    automatic = {"enable_auto_commit": True, "auto_commit_interval_ms": 60_000}
+    first = Member(sim, "c1", poll=A_SECOND, **automatic)
+    sim.run_until(5_000)
+    produce(sim, 5)
+    sim.run_until(6_000)
+    second = Member(sim, "c2", poll=A_SECOND, **automatic)
+    sim.run_until(6_500)
+    assert len(sent(sim, "c1", "OffsetCommit")) == 1
+    produce(sim, 5)
+    sim.run_until(8_500)
+    assert (len(first.records), first.told.calls) == (5, ["assigned orders-0 orders-1"])
+    assert set(polls_took(sim, "c1", since_ms=6_900)) == {1_000}
+    sim.run_until(12_000)
+    assert first.told.calls[1:] == ["revoked orders-0 orders-1", "assigned orders-0"]
+    read = [each.value for member in (first, second) for each in member.records]
+    assert read == [*"01234"] * 2
+
+
+def test_a_commit_before_a_join_that_may_succeed_is_sent_again():
+    """It is tried for as long as the rebalance may take; only then the member joins without it."""
+    unavailable = [
+        AnswerWithError("OffsetCommit", "COORDINATOR_LOAD_IN_PROGRESS", nth=n) for n in (1, 2)
+    ]
+    sim = cluster("4.0", faults=unavailable)
+    first = Member(
+        sim, "c1", poll=A_SECOND, enable_auto_commit=True, auto_commit_interval_ms=60_000
+    )
+    sim.run_until(5_000)
+    produce(sim, 5)
+    sim.run_until(6_000)
+    Member(sim, "c2")
+    sim.run_until(12_000)
+    assert len(sent(sim, "c1", "OffsetCommit")) == 3
+    (stored,) = {each.offset for each in sim.trace.where(kind="offset_stored") if each.offset}
+    assert (stored, first.owns) == (5, "orders-0")
+
+
+@pytest.mark.parametrize(
+    ("profile", "interval_ms", "timeout_ms", "waits_ms"),
+    [
+        ("1.0", 10_000, 40_000, 40_000),
+        ("2.3", 10_000, 30_000, 15_000),
+        ("2.4", 10_000, 30_000, 15_000),
+        ("4.0", 10_000, 30_000, 30_000),
+        ("4.0", 60_000, 30_000, 65_000),
+    ],
+)
+def test_how_long_a_join_is_waited_for(profile, interval_ms, timeout_ms, waits_ms):
+    """As long as any request; since 2.0 the rebalance timeout and 5 s; since 2.6 the longer."""
+    late = Delay("JoinGroup", by_ms=200_000, node="c1", part="response")
+    sim = cluster(profile, faults=[late])
+    Member(sim, "c1", max_poll_interval_ms=interval_ms, request_timeout_ms=timeout_ms)
+    sim.run_until(100_000)
+    first, second, *_ = sent(sim, "c1", "JoinGroup")
+    assert waits_ms <= second[0] - first[0] < waits_ms + 1_000
+
+
+@pytest.mark.parametrize(("profile", "asks"), [("1.0", False), ("2.3", True), ("4.0", True)])
+def test_a_member_with_a_pattern_asks_for_metadata_before_it_joins_again(profile, asks):
+    """Since 2.0: so that one new topic makes one rebalance, not one for each member."""
+    sim = cluster(profile)
+    group(sim, "c1", pattern="orders.*", metadata_max_age_ms=300_000)
+    began_ms = sim.now_ms
+    Member(sim, "c2", pattern="orders.*")
+    sim.run_until(began_ms + 6_000)
+    asked = [api for _, api in sent(sim, "c1", "Metadata", "JoinGroup", since_ms=began_ms)]
+    assert asked.index("JoinGroup") == (1 if asks else 0)
+
+
+@pytest.mark.parametrize(("profile", "told"), [("2.4", "revoked"), ("4.0", "lost")])
+def test_to_leave_in_the_middle_of_a_rebalance_loses_the_partitions(profile, told):
+    """Since 2.6: others may have them already, so that nothing should be committed any more."""
+    sim = cluster(profile, partitions=3)
+    (leaver,) = group(sim, "c1", poll=A_SECOND, partition_assignment_strategy=[STAYS])
+    slow_member(sim)
+    kept = leaver.owns
+    Member(sim, "c3", partition_assignment_strategy=[STAYS])
+    sim.run_until(sim.now_ms + 4_500)
+    assert leaver.consumer.coordinator.state.value == "REBALANCING"
+    leaver.close()
+    sim.run_until(sim.now_ms + 1_500)
+    assert leaver.told.calls[-1] == f"{told} {kept}"
+
+
+@pytest.mark.parametrize("profile", ["2.4", "4.0"])
+@pytest.mark.parametrize("error", ["ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID"])
+def test_who_falls_out_by_a_heartbeat_loses_its_partitions(profile, error):
+    """Also where the member id stays its own, as it does with ILLEGAL_GENERATION since 3.2."""
+    sim = cluster(profile, faults=[AnswerWithError("Heartbeat", error, nth=2)])
+    (member,) = group(sim, "c1")
+    before = member.member_id
+    sim.run_until(60_000)  # the coordinator may wait for the member that it believes to have
+    assert member.told.calls[1:] == ["lost orders-0 orders-1", "assigned orders-0 orders-1"]
+    keeps = (profile, error) == ("4.0", "ILLEGAL_GENERATION")
+    assert (member.member_id == before) is keeps
+
+
+@pytest.mark.parametrize("profile", ["1.0", "2.4", "4.0"])
+@pytest.mark.parametrize(
+    ("api", "error"),
+    [
+        ("JoinGroup", "ILLEGAL_GENERATION"),
+        ("JoinGroup", "REQUEST_TIMED_OUT"),
+        ("SyncGroup", "COORDINATOR_LOAD_IN_PROGRESS"),
+        ("SyncGroup", "REQUEST_TIMED_OUT"),
+    ],
+)
+def test_an_error_that_kafka_does_not_expect_is_raised(profile, api, error):
+    """Although its name promises that another try may help; the next poll tries all the same."""
+    sim = cluster(profile, faults=[AnswerWithError(api, error)])
+    member = Member(sim, "c1")
+    sim.run_until(5_000)
+    assert [type(each) for each in member.errors] == [KafkaError]
+    assert error in str(member.errors[0])
+    assert member.owns == "orders-0 orders-1"
+
+
+@pytest.mark.parametrize(
+    ("profile", "error", "raised"),
+    [
+        ("2.4", "UNKNOWN_MEMBER_ID", CommitFailedError),
+        ("4.0", "UNKNOWN_MEMBER_ID", RebalanceInProgressError),
+        ("4.0", "ILLEGAL_GENERATION", RebalanceInProgressError),
+    ],
+)
+def test_a_commit_of_the_generation_before_does_not_disturb_the_join(profile, error, raised):
+    """Since 2.6 its refusal tells nothing that the member, which joins anew, does not know."""
+    out, refused = (
+        AnswerWithError("Heartbeat", "ILLEGAL_GENERATION"),
+        AnswerWithError("OffsetCommit", error),
+    )
+    sim = cluster(profile, faults=[out, refused], group_initial_rebalance_delay_ms=2_000)
+    consumer = sim.consumer("c1", group_id="g", enable_auto_commit=False)
+    consumer.subscribe(["orders"])
+    while not consumer.poll(A_SECOND) and not consumer.assignment():
+        pass
+    told, due_ms = [], consumer.coordinator.heartbeat.due_ms
+    sim.sleep(due_ms + 1 - sim.now_ms)
+    assert sim.trace.where(kind="send", api="Heartbeat")
+    consumer.commit_async(
+        {partition(): OffsetAndMetadata(0)}, lambda _, why: told.append(type(why))
+    )
+    began_ms = sim.now_ms
+    while not (told and consumer.assignment()):
+        consumer.poll(A_SECOND)
+    assert told == [raised]
+    joins = [api for _, api in sent(sim, "c1", "JoinGroup", since_ms=began_ms)]
+    assert len(joins) == (1 if profile == "4.0" else 2)
