@@ -99,8 +99,9 @@ class KafkaProfile:
     retry.backoff.ms after the failure, not after it was sent; and to find the coordinator counts
     neither as a heartbeat nor as a poll (2.1)."""
     auto_commit_finds_coordinator: bool = True
-    """An automatic commit that is due looks an unknown coordinator up; before, it waited until
-    something else had, which a consumer that uses assign() never does (2.3)."""
+    """An automatic commit that is due looks an unknown coordinator up, and assign() commits only if
+    it is due. Before, it waited until something else had found the coordinator, which a consumer
+    that uses assign() never does; and assign() committed at once (1.1, KAFKA-6362)."""
     poll_heartbeat_first: bool = True
     """A poll counts from its beginning, not only once the member has joined (2.0)."""
     poll_looks_for_wakeups: bool = True

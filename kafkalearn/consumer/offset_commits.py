@@ -97,8 +97,10 @@ class OffsetCommits(OffsetRequests):
                 self._do_auto_commit_offsets_async()
 
     def maybe_auto_commit_offsets_now(self) -> None:
-        """Commit now what polls have returned, as before assign() replaces partitions."""
-        if self.auto_commit_enabled and not self.coordinator_unknown():
+        """Commit what was read before assign() replaces it; from 1.1 on only if it is time."""
+        if self.context.profile.auto_commit_finds_coordinator:
+            self.maybe_auto_commit_offsets_async(self.context.now_ms)
+        elif self.auto_commit_enabled and not self.coordinator_unknown():
             self._do_auto_commit_offsets_async()
 
     def maybe_auto_commit_offsets_sync(self, timeout_ms: int) -> None:

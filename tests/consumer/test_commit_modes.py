@@ -362,6 +362,21 @@ def test_assign_commits_what_it_replaces(cluster):
     assert kafka.ask() == 2
 
 
+@pytest.mark.parametrize("profile", ["2.3", "2.4", "4.0"])
+@pytest.mark.parametrize(("waits_ms", "committed"), [(0, None), (5_000, 2)])
+def test_from_1_1_assign_commits_only_when_it_is_time(cluster, profile, waits_ms, committed):
+    """Before auto.commit.interval.ms is over nothing is sent (KAFKA-6362)."""
+    kafka = cluster(profile, partitions=2)
+    kafka.send("a", "b")
+    consumer = kafka.consumer(**auto())
+    consumer.assign([T0])
+    assert kafka.read(consumer, 2) == ["a", "b"]
+    kafka.sim.sleep(waits_ms)
+    consumer.assign([T1])
+    consumer.poll(1_000)
+    assert kafka.ask() == committed
+
+
 def test_unsubscribe_commits_nothing(cluster):
     """Unlike close(), it leaves at once, and the batch is read again."""
     kafka = cluster()
