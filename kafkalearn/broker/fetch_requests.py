@@ -48,9 +48,10 @@ class FetchRequests:
         self._watchers: dict[TopicPartition, dict[DelayedFetch, None]] = {}
 
     def handle(self, request: FetchRequest, now_ms: int, reply: Reply) -> None:
-        """Answer at once if there are min_bytes, no time to wait, or an error; else wait.
+        """Answer at once if min_bytes were read, no time to wait, or an error; else wait.
 
-        As in Kafka, a partition that does not exist is an error that lets the others wait.
+        As in Kafka, a partition that does not exist is an error that lets the others wait, and a
+        record above its partition's limit counts whole here, but not for a fetch that waits.
         InvalidRequestError: a negative limit.
         """
         least, asked, find = request.max_bytes, {}, self._cluster.find
@@ -62,8 +63,10 @@ class FetchRequests:
         if least < 0:
             raise InvalidRequestError(f"a limit is {least} bytes: 0 or more is allowed")
         fetch = DelayedFetch(request, asked, reply)
-        if request.max_wait_ms <= 0 or not asked or self._is_satisfied(fetch):
-            self._answer(fetch)
+        data, size = self._read(request)
+        waits = request.max_wait_ms > 0 and size < request.min_bytes
+        if not waits or not asked or self._is_satisfied(fetch):
+            reply(FetchResponse(partitions=data))
             return
         fetch.timer = self._timers.call_at(
             now_ms + request.max_wait_ms, lambda due_ms: self._complete(fetch)
@@ -95,13 +98,15 @@ class FetchRequests:
             fetch.timer = None  # it refers back, and the garbage collector would have to find that
         for topic_partition in fetch.partitions:
             del self._watchers[topic_partition][fetch]
-        self._answer(fetch)
+        data, _ = self._read(fetch.request)
+        fetch.reply(FetchResponse(partitions=data))
 
-    def _answer(self, fetch: DelayedFetch) -> None:
+    def _read(self, request: FetchRequest) -> tuple[dict[TopicPartition, PartitionData], int]:
+        """Give what the answer has of each partition, and how many bytes that is."""
         data = {}
-        left = fetch.request.max_bytes
+        left = request.max_bytes
         nothing_yet = True
-        for topic_partition, (offset, partition_max_bytes) in fetch.request.partitions.items():
+        for topic_partition, (offset, partition_max_bytes) in request.partitions.items():
             log = self._readable_log(topic_partition, offset)
             if isinstance(log, Errors):
                 data[topic_partition] = PartitionData(log, INVALID_HIGH_WATERMARK, UNKNOWN_OFFSET)
@@ -114,7 +119,7 @@ class FetchRequests:
             data[topic_partition] = PartitionData(
                 Errors.NONE, log.high_watermark, log.log_start_offset, records
             )
-        fetch.reply(FetchResponse(partitions=data))
+        return data, request.max_bytes - left
 
     def _readable_log(self, topic_partition: TopicPartition, offset: int) -> PartitionLog | Errors:
         partition = self._cluster.find_led_by(self._node, topic_partition)

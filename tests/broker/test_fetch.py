@@ -60,6 +60,26 @@ def test_min_bytes_above_max_bytes_are_there_when_the_logs_have_them(world):
     assert world.ask(fetch(("t", 0, 0, 3), min_bytes=4)) == []
 
 
+def test_a_record_above_its_limit_counts_whole_unless_the_fetch_waits(world):
+    """What is read at once counts as it is; for who waits, no partition counts above its limit."""
+    request = fetch(("t", 0, 0, 3), min_bytes=4)
+    waiting = world.ask(request)
+    world.write("t", b"aaaa")
+    assert waiting == []
+    assert read(world.answer(request)) == {"t-0": ([b"aaaa"], 1, 0)}
+    world.timers.run_until(500)
+    assert [read(each) for each in waiting] == [{"t-0": ([b"aaaa"], 1, 0)}]
+
+
+def test_a_second_record_above_its_limit_is_not_counted(world):
+    """Only the first record of an answer may break a limit, and what is not read is waited for."""
+    world.write("t", b"aaaa")
+    world.write("t", b"bbbb", partition=1)
+    assert world.ask(fetch(("t", 0, 0, 3), ("t", 1, 0, 3), min_bytes=8)) == []
+    answer = world.answer(fetch(("t", 0, 0, 3), ("t", 1, 0, 3), min_bytes=4))
+    assert read(answer) == {"t-0": ([b"aaaa"], 1, 0), "t-1": ([], 1, 0)}
+
+
 @pytest.mark.parametrize(
     "patience", [{"max_wait_ms": 0}, {"max_wait_ms": -1}, {"min_bytes": 0}, {"min_bytes": -1}]
 )
