@@ -104,6 +104,11 @@ class KafkaProfile:
     that uses assign() never does; and assign() committed at once (1.1, KAFKA-6362)."""
     poll_heartbeat_first: bool = True
     """A poll counts from its beginning, not only once the member has joined (2.0)."""
+    failed_fetch: str = "dropped"
+    """What becomes of a fetch whose error a poll raises: it is dropped, and fetched anew (2.0,
+    KAFKA-6877); it is kept, so that a poll returns nothing of other partitions either until a
+    seek() (0.11); or it is read_whole before: dropped, with the records in front of one that cannot
+    be read, where each is returned up to that one since (0.10, KAFKA-5211)."""
     poll_looks_for_wakeups: bool = True
     """A poll begins by looking whether wakeup() was called; before, it did not as long as it had
     records to return (0.11)."""
@@ -216,6 +221,7 @@ KAFKA_1_0 = replace(
     heartbeat_timers=False,
     auto_commit_finds_coordinator=False,
     poll_heartbeat_first=False,
+    failed_fetch="kept",
     poll_timeout_bounds_join=False,
     group_id_is_optional=False,
     pattern_refreshes_metadata=False,
@@ -229,6 +235,7 @@ KAFKA_0_10_1 = replace(
     initial_delay_from_empty=False,
     first_join_checks_protocols=False,
     sync_commit_runs_callbacks=False,
+    failed_fetch="read_whole",
     poll_looks_for_wakeups=False,
     null_key_partitioner="round_robin_one_counter",
 )

@@ -4,10 +4,11 @@ Source: document 004; Fetcher.CompletedFetch, Fetcher.PartitionRecords (1.0.2; t
 are those of 0.10.1).
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from kafkalearn.protocol.fetch import PartitionData
-from kafkalearn.records import Record, TopicPartition
+from kafkalearn.records import TopicPartition
 
 
 class CompletedFetch(NamedTuple):
@@ -22,12 +23,13 @@ class PartitionRecords:
     """Records of one partition that polls take from, piece by piece.
 
     fetch_offset: of the first that was not taken.
+    records: as they were fetched, or ConsumerRecords where the whole fetch has been read (0.10).
     """
 
     __slots__ = ("_records", "_taken", "fetch_offset", "partition")
 
     def __init__(
-        self, partition: TopicPartition, fetch_offset: int, *, records: tuple[Record, ...]
+        self, partition: TopicPartition, fetch_offset: int, *, records: Sequence[Any]
     ) -> None:
         self.partition = partition
         self.fetch_offset = fetch_offset
@@ -42,7 +44,7 @@ class PartitionRecords:
         """Throw the rest away."""
         self._taken = len(self._records)
 
-    def drain_records(self, limit: int) -> tuple[Record, ...]:
+    def drain_records(self, limit: int) -> Sequence[Any]:
         """Take up to `limit` records."""
         start = self._taken
         taken = self._records[start : start + limit]
@@ -51,7 +53,7 @@ class PartitionRecords:
             self.fetch_offset = taken[-1].offset + 1
         return taken
 
-    def put_back(self, records: tuple[Record, ...]) -> None:
+    def put_back(self, records: Sequence[Any]) -> None:
         """Undo the last drain_records, of which these could not be used."""
         self._taken -= len(records)
         self.fetch_offset = records[0].offset

@@ -1,12 +1,14 @@
 """Fetching records ahead of the application, and handing them out poll by poll.
 
-Source: document 004, "Fetch拉取消息"; Fetcher (1.0.2) in org.apache.kafka.clients.
-consumer.internals. The documents print 0.10.1, whose names are kept.
+Source: document 004, "Fetch拉取消息"; Fetcher (1.0.2; later by switches) in org.apache.kafka.
+clients.consumer.internals. The documents print 0.10.1, whose names are kept.
 Differs from Kafka: no metrics; what was fetched of a partition that is paused then is thrown away
-and fetched again, as it was before 2.4.
+and fetched again, as it was before 2.4; an error loses nothing that the same poll has taken, as it
+did in 0.10.
 """
 
 from collections import deque
+from collections.abc import Sequence
 from functools import partial
 
 from kafkalearn.clients.serialization import deserializer_of
@@ -46,6 +48,7 @@ class Fetcher(OffsetLookup):
         self.completed_fetches: deque[CompletedFetch] = deque()
         self.next_in_line_records: PartitionRecords | None = None
         self._max_poll_records = config.max_poll_records
+        self._failed_fetch = parts.context.profile.failed_fetch
         self._read_key = deserializer_of(config.key_deserializer, "key_deserializer")
         self._read_value = deserializer_of(config.value_deserializer, "value_deserializer")
 
@@ -98,7 +101,7 @@ class Fetcher(OffsetLookup):
 
         OffsetOutOfRangeError if a position is not in its log and auto.offset.reset is none,
         SerializationError for a record that cannot be read: seek() past it. What came before it is
-        returned first, and the error comes with the next poll.
+        returned first (0.11), and the error comes with the next poll.
         """
         drained: Fetched = {}
         completed, source = self.completed_fetches, self.next_in_line_records
@@ -120,6 +123,8 @@ class Fetcher(OffsetLookup):
                         remaining -= len(records)
         except KafkaError:
             if not drained:
+                if source is None and self._failed_fetch != "kept":
+                    completed.popleft()  # or it would hold up the other partitions
                 raise
         return drained
 
@@ -134,7 +139,15 @@ class Fetcher(OffsetLookup):
         if not may_read or subscriptions.position(partition) != source.fetch_offset:
             source.drain()
             return []
-        records = self._read(source, source.drain_records(max_records))
+        taken = source.drain_records(max_records)
+        if self._failed_fetch == "read_whole":
+            records, error = list(taken), None
+        else:
+            records, error = self._read(partition, taken)
+        if error is not None:
+            source.put_back(taken[len(records) :])
+            if not records:
+                raise error
         subscriptions.position(partition, source.fetch_offset)
         if source.is_drained():
             subscriptions.move_to_end(partition)
@@ -160,8 +173,13 @@ class Fetcher(OffsetLookup):
         elif error is Errors.NONE:
             if subscriptions.position(partition) == fetch_offset:
                 subscriptions.update_high_watermark(partition, data.high_watermark)
-                if data.records:
-                    records = PartitionRecords(partition, fetch_offset, records=data.records)
+                found: Sequence[Record | ConsumerRecord] = data.records
+                if self._failed_fetch == "read_whole":
+                    found, failed = self._read(partition, data.records)
+                    if failed is not None:
+                        raise failed
+                if found:
+                    records = PartitionRecords(partition, fetch_offset, records=found)
         elif error in _STALE_METADATA:
             self.metadata.request_update()
         elif error is Errors.OFFSET_OUT_OF_RANGE:
@@ -199,22 +217,24 @@ class Fetcher(OffsetLookup):
             "seek() to one that is, or set auto_offset_reset to earliest or latest"
         )
 
-    def _read(self, source: PartitionRecords, taken: tuple[Record, ...]) -> list[ConsumerRecord]:
-        """Read keys and values; stop before a record that cannot be read."""
-        topic, number = source.partition
+    def _read(
+        self, partition: TopicPartition, taken: Sequence[Record]
+    ) -> tuple[list[ConsumerRecord], SerializationError | None]:
+        """Read keys and values, up to a record that cannot be read: then with the error."""
+        topic, number = partition
         read_key, read_value = self._read_key, self._read_value
         records: list[ConsumerRecord] = []
+        failed = None
         for offset, timestamp, key, value, headers in taken:
             try:
                 key = key if key is None else read_key(key)
                 value = value if value is None else read_value(value)
             except Exception as error:
-                source.put_back(taken[len(records) :])
-                if records:
-                    return records
-                raise SerializationError(
-                    f"the record of {source.partition} at offset {offset} cannot be read: {error}; "
+                failed = SerializationError(
+                    f"the record of {partition} at offset {offset} cannot be read: {error}; "
                     "seek() past it to go on"
-                ) from error
+                )
+                failed.__cause__ = error
+                break
             records.append(ConsumerRecord(topic, number, offset, timestamp, key, value, headers))
-        return records
+        return records, failed

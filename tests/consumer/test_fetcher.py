@@ -7,6 +7,7 @@ from kafkalearn.errors import (
     ApiError,
     Errors,
     IllegalStateError,
+    KafkaError,
     OffsetOutOfRangeError,
     SerializationError,
 )
@@ -41,6 +42,34 @@ def taken(consumer):
     """Take records as a poll does; give their offsets by partition."""
     drained = consumer.fetcher.fetched_records()
     return {each: [record.offset for record in found] for each, found in drained.items()}
+
+
+def broken_at_2(cluster, profile):
+    """Make a consumer of whole numbers, and a partition whose third record is none."""
+    kafka = cluster(profile, partitions=2)
+    kafka.send("1", "2", "x", "4")
+    consumer = kafka.consumer(value_deserializer=lambda data: int(data))
+    consumer.assign([T0, T1])
+    return kafka, consumer
+
+
+def polled(consumer):
+    """Poll, and pass over an error."""
+    try:
+        return list(consumer.poll(1_000))
+    except KafkaError:
+        return []
+
+
+def errors_of(consumer, polls):
+    """Give the errors that so many polls raise."""
+    raised = []
+    for _ in range(polls):
+        try:
+            consumer.poll(1_000)
+        except KafkaError as error:
+            raised.append(type(error))
+    return raised
 
 
 # What is asked for.
@@ -190,6 +219,64 @@ def test_an_error_waits_for_the_records_before_it(cluster):
     assert taken(consumer) == {T0: [0]}
     with pytest.raises(OffsetOutOfRangeError, match=r"^offset 0 of t-1 is not there"):
         taken(consumer)
+
+
+@pytest.mark.parametrize("profile", ["1.0", "2.3", "2.4", "4.0"])
+def test_a_broken_record_holds_up_every_partition(cluster, profile):
+    """From 0.11 on its fetch stays the next in line, so that the others wait for a seek()."""
+    kafka, consumer = broken_at_2(cluster, profile)
+    assert kafka.read(consumer, 2) == [1, 2]
+    kafka.send("7", partition=1)
+    assert errors_of(consumer, 5) == [SerializationError] * 5
+    consumer.seek(T0, 3)
+    assert sorted(kafka.read(consumer, 2)) == [4, 7]
+
+
+def test_before_0_11_a_broken_record_hides_those_before_it(cluster):
+    """A fetch is read as a whole and dropped: other partitions go on (KAFKA-5211)."""
+    kafka, consumer = broken_at_2(cluster, "0.10.1")
+    assert errors_of(consumer, 4) == [SerializationError] * 4
+    assert consumer.position(T0) == 0
+    kafka.send("7", partition=1)
+    found = [each.value for _ in range(6) for each in polled(consumer)]
+    assert (found, consumer.position(T0)) == ([7], 0)
+    consumer.seek(T0, 3)
+    assert kafka.read(consumer, 1) == [4]
+
+
+def test_before_0_11_what_was_read_as_a_whole_is_handed_out_in_pieces(cluster):
+    """A key or value is deserialized once, although max.poll.records spreads it over polls."""
+    kafka = cluster("0.10.1")
+    kafka.send("1", "2", "3")
+    read = []
+    consumer = kafka.consumer(value_deserializer=lambda data: read.append(data), max_poll_records=1)
+    consumer.assign([T0])
+    consumer.poll(1_000)
+    assert (len(read), consumer.position(T0)) == (3, 1)
+    kafka.read(consumer, 2)
+    assert (len(read), consumer.position(T0)) == (3, 3)
+
+
+@pytest.mark.parametrize(
+    ("profile", "found"),
+    [("0.10.1", ["a"]), ("1.0", []), ("2.3", ["a"]), ("2.4", ["a"]), ("4.0", ["a"])],
+)
+def test_out_of_range_without_a_policy_holds_up_others_only_from_0_11_to_1_1(
+    cluster, profile, found
+):
+    """Its fetch stayed first in line for good; it is dropped and asked for anew (KAFKA-6877)."""
+    kafka = cluster(profile, partitions=2)
+    consumer = kafka.consumer(auto_offset_reset="none")
+    consumer.assign([T0, T1])
+    consumer.seek(T0, 50)
+    consumer.seek(T1, 0)
+    assert errors_of(consumer, 2)[0] is OffsetOutOfRangeError
+    kafka.send("a", partition=1)
+    assert [each.value for _ in range(6) for each in polled(consumer)] == found
+    assert OffsetOutOfRangeError in errors_of(consumer, 2)
+    consumer.seek(T0, 0)
+    consumer.seek(T1, 0)
+    assert kafka.read(consumer, 1) == ["a"]
 
 
 # Answers with an error.
