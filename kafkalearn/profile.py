@@ -88,6 +88,9 @@ class KafkaProfile:
 
     sync_commit_runs_callbacks: bool = True
     """commit_sync runs the callbacks of earlier asynchronous commits first (1.0, KAFKA-5730)."""
+    empty_commit_runs_callbacks: bool = True
+    """A commit_sync without any offset waits for earlier asynchronous commits, too, and runs their
+    callbacks (3.6, KAFKA-10337)."""
     poll_timeout_bounds_join: bool = True
     """poll(timedelta) bounds the join, too, and default.api.timeout.ms what blocks (2.0, KIP-266).
     """
@@ -186,6 +189,7 @@ KAFKA_2_4 = replace(
     describe_shows_assignment=False,
     admin_sees_stored_groups=False,
     poll_goes_on_in_rebalance=False,
+    empty_commit_runs_callbacks=False,
     commit_tells_rebalance=False,
     stale_errors_are_ignored=False,
     join_waits_request_timeout=False,

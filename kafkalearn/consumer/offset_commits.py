@@ -51,9 +51,9 @@ class OffsetCommits(OffsetRequests):
         )
         self.completed_offset_commits: deque[OffsetCommitCompletion] = deque()
         self._async_commit_fenced = False
-        self._pending_async_commits = 0
         self._join_prepare_commit: RequestFuture[None] | None = None
         self._join_prepare_ends_ms: int | None = None
+        self._pending_async_commits = self._async_commits_in_flight = 0
 
     def invoke_completed_offset_commit_callbacks(self) -> None:
         """Run the callbacks of asynchronous commits that are over, as they ended one after another.
@@ -173,12 +173,15 @@ class OffsetCommits(OffsetRequests):
         self, offsets: Offsets, callback: OffsetCommitCallback | None, *, mode: str
     ) -> RequestFuture[None]:
         self.subscriptions.need_refresh_commits()
+        self._async_commits_in_flight += 1
 
         def on_success(_: None) -> None:
+            self._async_commits_in_flight -= 1
             self._interceptors.on_commit(offsets)
             self._complete(callback, offsets, None)
 
         def on_failure(error: Exception) -> None:
+            self._async_commits_in_flight -= 1
             is_retriable = isinstance(error, RetriableError)
             self._complete(callback, offsets, _retriable(error) if is_retriable else error)
             if isinstance(error, FencedInstanceIdError):
@@ -212,9 +215,9 @@ class OffsetCommits(OffsetRequests):
 
     def _commit_offsets_sync(self, offsets: Offsets, timeout_ms: int, *, mode: str) -> bool:
         self.invoke_completed_offset_commit_callbacks()
-        if not offsets:
-            return True
         deadline_ms = self.context.now_ms + timeout_ms
+        if not offsets:
+            return self._await_async_commits(deadline_ms)
         while self.ensure_coordinator_ready(deadline_ms - self.context.now_ms):
             future = self.send_offset_commit_request(offsets, mode)
             self.client.poll_future(future, deadline_ms - self.context.now_ms)
@@ -230,6 +233,18 @@ class OffsetCommits(OffsetRequests):
             if self.context.now_ms >= deadline_ms:
                 break
         return False
+
+    def _await_async_commits(self, deadline_ms: int) -> bool:
+        """Run the callbacks of those on their way, although this commit sends nothing (3.6)."""
+        while self.context.profile.empty_commit_runs_callbacks and self._async_commits_in_flight:
+            self.ensure_coordinator_ready(deadline_ms - self.context.now_ms)
+            self.client.poll(max(0, deadline_ms - self.context.now_ms))
+            self.invoke_completed_offset_commit_callbacks()
+            if self._async_commits_in_flight:
+                self.sleep_backoff(deadline_ms)
+                if self.context.now_ms >= deadline_ms:
+                    return False
+        return True
 
 
 def _retriable(error: Exception) -> RetriableCommitFailedError:

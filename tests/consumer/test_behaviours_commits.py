@@ -4,7 +4,7 @@ import pytest
 
 from kafkalearn.assignors.partition_assignor import AbstractPartitionAssignor
 from kafkalearn.consumer.consumer_rebalance_listener import ConsumerRebalanceListener
-from kafkalearn.engine import AnswerWithError, Drop
+from kafkalearn.engine import AnswerWithError, Delay, Drop
 from kafkalearn.errors import (
     CommitFailedError,
     Errors,
@@ -265,6 +265,37 @@ def test_a_sync_commit_waits_for_the_callbacks_before_it(cluster, profile, ran):
     assert [commit[1:] for commit in kafka.commits()] == [(1, "async", None), (2, "sync", None)]
     consumer.poll(0)
     assert told.names == ["async"]
+
+
+@pytest.mark.parametrize(
+    ("profile", "ran"), [("1.0", []), ("2.4", []), ("4.0", ["first", "second"])]
+)
+def test_a_sync_commit_of_nothing_waits_for_the_callbacks_before_it(cluster, profile, ran):
+    """Behaviour 4: from 3.6 (KAFKA-10337) also commit_sync({}) does, up to its timeout."""
+    kafka = cluster(profile)
+    consumer = kafka.member()
+    told = Told(kafka.sim)
+    consumer.commit_async(next_to_read(1), told.callback("first"))
+    consumer.commit_async(next_to_read(2), told.callback("second"))
+    consumer.commit_sync({})
+    assert told.names == ran
+    consumer.poll(10)
+    assert told.names == ["first", "second"]
+    before_ms = kafka.sim.now_ms
+    consumer.commit_sync({})  # there is none on its way any more
+    assert kafka.sim.now_ms == before_ms
+
+
+def test_a_sync_commit_of_nothing_waits_for_default_api_timeout_at_most(cluster):
+    """Behaviour 4: a KafkaTimeoutError says that asynchronous commits are not over."""
+    kafka = cluster("4.0", faults=[Delay("OffsetCommit", by_ms=9_000)])
+    consumer = kafka.member(default_api_timeout_ms=1_500)
+    told = Told(kafka.sim)
+    consumer.commit_async(next_to_read(1), told.callback("first"))
+    before_ms = kafka.sim.now_ms
+    with pytest.raises(KafkaTimeoutError):
+        consumer.commit_sync({})
+    assert (told, kafka.sim.now_ms - before_ms) == ([], 1_500)
 
 
 # Row 6.
