@@ -107,6 +107,9 @@ class KafkaProfile:
     that uses assign() never does; and assign() committed at once (1.1, KAFKA-6362)."""
     poll_heartbeat_first: bool = True
     """A poll counts from its beginning, not only once the member has joined (2.0)."""
+    committed_asks_coordinator: bool = True
+    """committed() asks the coordinator, also about an assigned partition whose committed offset the
+    consumer has learnt before, and which others may have changed (0.11, KAFKA-5273)."""
     failed_fetch: str = "dropped"
     """What becomes of a fetch whose error a poll raises: it is dropped, and fetched anew (2.0,
     KAFKA-6877); it is kept, so that a poll returns nothing of other partitions either until a
@@ -239,6 +242,7 @@ KAFKA_0_10_1 = replace(
     initial_delay_from_empty=False,
     first_join_checks_protocols=False,
     sync_commit_runs_callbacks=False,
+    committed_asks_coordinator=False,
     failed_fetch="read_whole",
     poll_looks_for_wakeups=False,
     null_key_partitioner="round_robin_one_counter",

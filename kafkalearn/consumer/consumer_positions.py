@@ -62,10 +62,18 @@ class ConsumerPositions(ConsumerBase):
             return position
 
     def committed(self, partition: TopicPartition) -> OffsetAndMetadata | None:
-        """Ask the coordinator what is committed; None if nothing is."""
+        """Ask the coordinator what is committed; None if nothing is.
+
+        Before 0.11 only what is not known here is asked for, once a partition is assigned.
+        """
         with self._exclusive:
             self.check_group_id()
             wanted = check_partition(partition)
+            knows_itself = not self.context.profile.committed_asks_coordinator
+            if knows_itself and self.subscriptions.is_assigned(wanted):
+                if self.subscriptions.committed(wanted) is None:
+                    self.coordinator.refresh_committed_offsets_if_needed()
+                return self.subscriptions.committed(wanted)
             timeout_ms = self.api_timeout_ms(NEVER_MS)
             offsets = self.coordinator.fetch_committed_offsets([wanted], timeout_ms)
             if offsets is None:
