@@ -36,18 +36,18 @@ class TopicPartition(NamedTuple):
 class OffsetAndMetadata:
     """What is committed for a partition: the offset of the NEXT record to read, and a note.
 
-    metadata: text that the application adds; Kafka bounds its size in bytes.
-    IllegalArgumentError for a negative offset (Java: IllegalArgumentException).
+    metadata: text that the application adds, None for none; the broker bounds its length, in UTF-16
+    units (a Java text's), by offset.metadata.max.bytes.
+    IllegalArgumentError for an offset that is negative, or no Java long.
     """
 
     offset: int
     metadata: str = ""
 
     def __post_init__(self) -> None:
-        if type(self.offset) is not int or self.offset < 0:
-            raise IllegalArgumentError(
-                f"the offset to commit is {short(self.offset)}: a whole number from 0 is allowed"
-            )
+        check_offset(self.offset, "commit")
+        if self.metadata is None:
+            object.__setattr__(self, "metadata", "")
         if not isinstance(self.metadata, str):
             raise IllegalArgumentError(
                 f"the metadata of an offset is {short(self.metadata)}: text is allowed"
@@ -127,6 +127,14 @@ def check_topic(name: object) -> str:
             "a-z A-Z 0-9 . _ -, and neither '.' nor '..'"
         )
     return name
+
+
+def check_offset(offset: object, use: str) -> None:
+    """IllegalArgumentError, which says what it was to be used for, if it is no offset."""
+    if type(offset) is not int or not 0 <= offset <= MAX_LONG:
+        raise IllegalArgumentError(
+            f"the offset to {use} is {short(offset)}: a whole number from 0 to 2**63 - 1 is allowed"
+        )
 
 
 def is_internal(topic: str) -> bool:

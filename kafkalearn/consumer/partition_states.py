@@ -10,7 +10,7 @@ from enum import Enum
 from reprlib import repr as short
 
 from kafkalearn.errors import IllegalArgumentError, IllegalStateError
-from kafkalearn.records import MAX_INT, OffsetAndMetadata, TopicPartition, check_topic
+from kafkalearn.records import MAX_INT, OffsetAndMetadata, TopicPartition, check_offset, check_topic
 
 
 class OffsetResetStrategy(Enum):
@@ -121,11 +121,7 @@ class PartitionStates:
         reason: what on_change is told; the client itself seeks to what is "committed", and to what
         a "reset" found.
         """
-        if type(offset) is not int or offset < 0:
-            raise IllegalArgumentError(
-                f"the offset to seek to in {partition} is {short(offset)}: a whole number from 0 "
-                "is allowed"
-            )
+        check_offset(offset, f"seek to in {partition}")
         self._place(partition, offset, None, reason)
 
     def need_offset_reset(

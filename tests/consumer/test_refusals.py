@@ -242,11 +242,14 @@ def test_the_position_of_a_partition_that_is_not_assigned():
         consumer.position(UNASSIGNED)
 
 
-@pytest.mark.parametrize("offset", [-1, 1.5, "7", None, True])
+@pytest.mark.parametrize("offset", [-1, 1.5, "7", None, True, 2**63])
 def test_a_wrong_offset_to_seek_to(offset):
-    """Offsets are whole numbers from 0 on."""
+    """Offsets are whole numbers from 0 on that a Java long can hold."""
     _, consumer = subscribed()
-    message = f"the offset to seek to in orders-0 is {offset!r}: a whole number from 0 is allowed"
+    message = (
+        f"the offset to seek to in orders-0 is {offset!r}: a whole number from 0 to 2**63 - 1 is "
+        "allowed"
+    )
     with pytest.raises(IllegalArgumentError, match=f"^{says(message)}$"):
         consumer.seek(partition(), offset)
 
@@ -416,12 +419,19 @@ def test_a_callback_that_cannot_be_called():
         consumer.commit_async(None, 7)
 
 
-@pytest.mark.parametrize("offset", [-1, 1.5, "1", None])
+@pytest.mark.parametrize("offset", [-1, 1.5, "1", None, 2**63])
 def test_an_offset_that_cannot_be_committed(offset):
-    """Offsets to commit are whole numbers from 0 on."""
-    message = f"the offset to commit is {offset!r}: a whole number from 0 is allowed"
+    """Offsets to commit are whole numbers from 0 on that a Java long can hold."""
+    message = f"the offset to commit is {offset!r}: a whole number from 0 to 2**63 - 1 is allowed"
     with pytest.raises(IllegalArgumentError, match=f"^{says(message)}$"):
         OffsetAndMetadata(offset)
+
+
+def test_an_offset_may_be_committed_without_a_note():
+    """No metadata is empty metadata (0.11; the broker takes it so before)."""
+    assert OffsetAndMetadata(2**63 - 1, None) == OffsetAndMetadata(2**63 - 1, "")
+    with pytest.raises(IllegalArgumentError, match=r"^the metadata of an offset is 7: text is al"):
+        OffsetAndMetadata(1, 7)
 
 
 def test_no_group_id_before_2_2():
