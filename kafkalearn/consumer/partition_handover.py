@@ -7,14 +7,14 @@ invokePartitionsLost (2.4.0).
 from collections.abc import Sequence
 from typing import Any
 
+from kafkalearn.consumer.auto_commits import AutoCommits
 from kafkalearn.consumer.consumer_protocol import by_topic
 from kafkalearn.consumer.member_state import MemberState
-from kafkalearn.consumer.offset_commits import OffsetCommits
 from kafkalearn.errors import KafkaError, WakeupError
 from kafkalearn.records import TopicPartition
 
 
-class PartitionHandover(OffsetCommits):
+class PartitionHandover(AutoCommits):
     """Hands partitions over, so that the application can save its work in between."""
 
     def give_up(
