@@ -1,4 +1,4 @@
-"""Which Kafka's rules hold: named switches, and the releases that we know.
+"""Which Kafka's rules hold: one flat table of switches, and the releases that we know.
 
 A switch is only what has no Kafka key; settings with changed defaults are in the config classes.
 Code asks a switch, never the release. A switch that is not given has the newest rule.
