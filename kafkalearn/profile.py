@@ -118,6 +118,9 @@ class KafkaProfile:
     poll_looks_for_wakeups: bool = True
     """A poll begins by looking whether wakeup() was called; before, it did not as long as it had
     records to return (0.11)."""
+    paused_fetches_are_kept: bool = True
+    """What was fetched of a partition that is paused waits for resume(); before, it was thrown away
+    and fetched once more (2.4, KAFKA-7548)."""
     incremental_rebalance: bool = True
     """Assignors may be cooperative; listeners hear of lost partitions, are not called with nothing
     before the first join, and what they raise reaches the caller of poll (2.4, KIP-429)."""
@@ -206,6 +209,7 @@ KAFKA_2_3 = replace(
     commit_checks_member_first=False,
     batch_leave=False,
     describe_tells_instances=False,
+    paused_fetches_are_kept=False,
     incremental_rebalance=False,
     commit_keeps_generation=False,
     null_key_partitioner="round_robin_per_topic",

@@ -2,26 +2,24 @@
 
 Source: document 004, "Fetch拉取消息"; Fetcher (1.0.2; later by switches) in org.apache.kafka.
 clients.consumer.internals. The documents print 0.10.1, whose names are kept.
-Differs from Kafka: no metrics; what was fetched of a partition that is paused then is thrown away
-and fetched again, as it was before 2.4; an error loses nothing that the same poll has taken, as it
-did in 0.10.
+Differs from Kafka: no metrics; an error loses nothing that the same poll has taken, as it did in
+0.10.
 """
 
 from collections import deque
 from collections.abc import Sequence
 from functools import partial
 
-from kafkalearn.clients.serialization import deserializer_of
 from kafkalearn.consumer.completed_fetch import CompletedFetch, PartitionRecords
 from kafkalearn.consumer.consumer_parts import ConsumerParts
 from kafkalearn.consumer.consumer_records import ConsumerRecord
 from kafkalearn.consumer.offset_lookup import OffsetLookup
+from kafkalearn.consumer.record_reader import RecordReader
 from kafkalearn.errors import (
     Errors,
     IllegalStateError,
     KafkaError,
     OffsetOutOfRangeError,
-    SerializationError,
 )
 from kafkalearn.protocol.fetch import FetchPartition, FetchRequest, FetchResponse
 from kafkalearn.records import Record, TopicPartition
@@ -45,12 +43,12 @@ class Fetcher(OffsetLookup):
     def __init__(self, parts: ConsumerParts) -> None:
         super().__init__(parts)
         config = parts.config
-        self.completed_fetches: deque[CompletedFetch] = deque()
+        self.completed_fetches: deque[CompletedFetch | PartitionRecords] = deque()
         self.next_in_line_records: PartitionRecords | None = None
         self._max_poll_records = config.max_poll_records
         self._failed_fetch = parts.context.profile.failed_fetch
-        self._read_key = deserializer_of(config.key_deserializer, "key_deserializer")
-        self._read_value = deserializer_of(config.value_deserializer, "value_deserializer")
+        self._keeps_paused = parts.context.profile.paused_fetches_are_kept
+        self._reader = RecordReader(config)
 
     def send_fetches(self) -> int:
         """Send a fetch to each broker that has something to fetch and none on its way; how many."""
@@ -93,8 +91,14 @@ class Fetcher(OffsetLookup):
         return requests
 
     def should_block(self) -> bool:
-        """Whether a poll has to wait: the documents' PollCondition, !hasCompletedFetches()."""
-        return not self.completed_fetches
+        """Whether a poll has to wait: the documents' PollCondition, !hasCompletedFetches().
+
+        Since 2.4 !hasAvailableFetches(): those of paused partitions do not count.
+        """
+        completed = self.completed_fetches
+        if self._keeps_paused and completed:
+            return not any(self.subscriptions.is_fetchable(each.partition) for each in completed)
+        return not completed
 
     def fetched_records(self) -> Fetched:
         """Take up to max.poll.records, and move the positions past them.
@@ -108,6 +112,7 @@ class Fetcher(OffsetLookup):
         if not completed and source is None:
             return drained
         remaining = self._max_poll_records
+        paused: list[PartitionRecords] = []
         try:
             while remaining > 0:
                 if source is None or source.is_drained():
@@ -116,6 +121,9 @@ class Fetcher(OffsetLookup):
                         break
                     source = self.next_in_line_records = self.parse_completed_fetch(completed[0])
                     completed.popleft()
+                elif self._keeps_paused and self.subscriptions.is_paused(source.partition):
+                    paused.append(source)
+                    source = self.next_in_line_records = None
                 else:
                     records = self.drain_records(source, remaining)
                     if records:
@@ -126,13 +134,16 @@ class Fetcher(OffsetLookup):
                 if source is None and self._failed_fetch != "kept":
                     completed.popleft()  # or it would hold up the other partitions
                 raise
+        finally:
+            completed.extend(paused)
         return drained
 
     def drain_records(self, source: PartitionRecords, max_records: int) -> list[ConsumerRecord]:
         """Take records of one partition, unless they are not wanted any more.
 
         They are thrown away if the partition is no longer assigned, or no longer fetchable (paused,
-        about to be revoked, or its position is unknown), or if its position is another by now.
+        before 2.4; about to be revoked; or its position is unknown), or if its position is another
+        by now.
         """
         subscriptions, partition = self.subscriptions, source.partition
         may_read = subscriptions.is_fetchable(partition)
@@ -143,7 +154,7 @@ class Fetcher(OffsetLookup):
         if self._failed_fetch == "read_whole":
             records, error = list(taken), None
         else:
-            records, error = self._read(partition, taken)
+            records, error = self._reader.read(partition, taken)
         if error is not None:
             source.put_back(taken[len(records) :])
             if not records:
@@ -162,20 +173,25 @@ class Fetcher(OffsetLookup):
         )
         return records
 
-    def parse_completed_fetch(self, completed: CompletedFetch) -> PartitionRecords | None:
+    def parse_completed_fetch(
+        self, completed: CompletedFetch | PartitionRecords
+    ) -> PartitionRecords | None:
         """Look at what came for a partition; None if there is nothing to take from it."""
+        if isinstance(completed, PartitionRecords):
+            return completed  # its partition was paused (2.4)
         partition, fetch_offset, data = completed
         subscriptions = self.subscriptions
         error = data.error_code
         records = None
-        if not subscriptions.is_fetchable(partition):
-            pass  # a rebalance or pause() came in between
+        is_wanted = subscriptions.is_fetchable(partition)
+        if not (is_wanted or (self._keeps_paused and subscriptions.is_paused(partition))):
+            pass  # a rebalance or a pause() came in between
         elif error is Errors.NONE:
             if subscriptions.position(partition) == fetch_offset:
                 subscriptions.update_high_watermark(partition, data.high_watermark)
                 found: Sequence[Record | ConsumerRecord] = data.records
                 if self._failed_fetch == "read_whole":
-                    found, failed = self._read(partition, data.records)
+                    found, failed = self._reader.read(partition, data.records)
                     if failed is not None:
                         raise failed
                 if found:
@@ -216,25 +232,3 @@ class Fetcher(OffsetLookup):
             f"offset {fetch_offset} of {partition} is not there, and auto_offset_reset is none: "
             "seek() to one that is, or set auto_offset_reset to earliest or latest"
         )
-
-    def _read(
-        self, partition: TopicPartition, taken: Sequence[Record]
-    ) -> tuple[list[ConsumerRecord], SerializationError | None]:
-        """Read keys and values, up to a record that cannot be read: then with the error."""
-        topic, number = partition
-        read_key, read_value = self._read_key, self._read_value
-        records: list[ConsumerRecord] = []
-        failed = None
-        for offset, timestamp, key, value, headers in taken:
-            try:
-                key = key if key is None else read_key(key)
-                value = value if value is None else read_value(value)
-            except Exception as error:
-                failed = SerializationError(
-                    f"the record of {partition} at offset {offset} cannot be read: {error}; "
-                    "seek() past it to go on"
-                )
-                failed.__cause__ = error
-                break
-            records.append(ConsumerRecord(topic, number, offset, timestamp, key, value, headers))
-        return records, failed

@@ -98,6 +98,11 @@ class PartitionStates:
         """Those that this consumer has, in the order in which to fetch them."""
         return list(self.assignment)
 
+    def is_paused(self, partition: TopicPartition) -> bool:
+        """Whether it is assigned, and the application paused it."""
+        state = self.assignment.get(partition)
+        return state is not None and state.paused
+
     def paused_partitions(self) -> list[TopicPartition]:
         """Those that the application paused."""
         return [each for each, state in self.assignment.items() if state.paused]

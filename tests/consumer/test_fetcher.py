@@ -188,6 +188,51 @@ def test_records_that_are_not_wanted_any_more_are_thrown_away(cluster, change):
     assert consumer.fetcher.should_block()
 
 
+@pytest.mark.parametrize(
+    ("profile", "asks_again"), [("1.0", True), ("2.3", True), ("2.4", False), ("4.0", False)]
+)
+def test_what_was_fetched_of_a_paused_partition_waits_for_it_since_2_4(
+    cluster, profile, asks_again
+):
+    """KAFKA-7548: resume() gives the rest of a fetch; before, it was fetched once more."""
+    kafka = cluster(profile, partitions=2)
+    kafka.send(*"abcd")
+    consumer = kafka.consumer(max_poll_records=1, fetch_max_wait_ms=100)
+    consumer.assign([T0, T1])
+    assert kafka.read(consumer, 1) == ["a"]
+    consumer.pause([T0])
+    kafka.send("z", partition=1)
+    assert kafka.read(consumer, 1) == ["z"]
+    assert kafka.read(consumer, 1) == []  # and virtual time passes
+    consumer.resume([T0])
+    before = len(kafka.sim.trace)
+    assert kafka.read(consumer, 1) == ["b"]
+    asked = [each for each in kafka.sim.trace[before:] if each.api == "Fetch"]
+    fetched_again = any("t-0" in str(each.detail) for each in asked if each.kind == "send")
+    assert fetched_again is asks_again
+    assert kafka.read(consumer, 2) == ["c", "d"]
+
+
+@pytest.mark.parametrize("change", ["seek", "reassign"])
+def test_what_waits_for_a_paused_partition_is_stale_after_other_changes(cluster, change):
+    """Its turn throws it away, if the position is another or the partition was gone."""
+    kafka = cluster("4.0", partitions=2)
+    kafka.send(*"abcd")
+    consumer = kafka.consumer(max_poll_records=1)
+    consumer.assign([T0, T1])
+    assert kafka.read(consumer, 1) == ["a"]
+    consumer.pause([T0])
+    assert consumer.poll(300).count() == 0
+    if change == "seek":
+        consumer.seek(T0, 3)
+    else:
+        consumer.assign([T1])
+        consumer.assign([T0, T1])
+        consumer.seek(T0, 3)
+    consumer.resume([T0])
+    assert kafka.read(consumer, 1) == ["d"]
+
+
 # What cannot be read.
 
 
