@@ -27,7 +27,9 @@ class ConsumerConfig:
     of classes derived from PartitionAssignor; preferred first.
     retry_backoff_ms, heartbeat_interval_ms, auto_commit_interval_ms: 0 counts as 1.
     key_deserializer, value_deserializer: a function from bytes, or the name of Java's class.
-    interceptor_classes: objects with `on_consume(records)` and `on_commit(offsets)`.
+    interceptor_classes: objects with `on_consume(records)`, `on_commit(offsets)` and, if they like,
+    `close()`.
+    auto_offset_reset: Differs from Kafka: no by_duration (4.0, KIP-1106).
     """
 
     bootstrap_servers: object = setting("")

@@ -36,3 +36,15 @@ class ConsumerInterceptors:
                 each.on_commit(offsets)
             except Exception as error:
                 self._warn(f"interceptor {type(each).__name__}.on_commit raised {error!r}")
+
+    def close(self) -> None:
+        """Let those go that can be closed, once their consumer is."""
+        for each in self._interceptors:
+            try:
+                getattr(each, "close", _nothing)()
+            except Exception as error:
+                self._warn(f"interceptor {type(each).__name__}.close raised {error!r}")
+
+
+def _nothing() -> None:
+    """Stand in for a close() that an interceptor does not have."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from kafkalearn.clients.network_client import NEVER_MS
 from kafkalearn.consumer.consumer_base import ConsumerBase
+from kafkalearn.consumer.offset_requests import Offsets
 from kafkalearn.consumer.partition_states import (
     OffsetResetStrategy,
     check_partition,
@@ -170,6 +171,22 @@ class ConsumerPositions(ConsumerBase):
             wanted = self._assigned(partitions) or self.subscriptions.assigned_partitions()
             for each in wanted:
                 self.subscriptions.need_offset_reset(each, strategy)
+
+    def _offsets(self, offsets: Offsets | None) -> Offsets:
+        if offsets is None:
+            return self.subscriptions.all_consumed()
+        if not isinstance(offsets, Mapping):
+            raise IllegalArgumentError(
+                f"offsets is {offsets!r}: a dict of TopicPartition to OffsetAndMetadata is allowed"
+            )
+        wanted = {check_partition(each): offset for each, offset in offsets.items()}
+        for partition, offset in wanted.items():
+            if not isinstance(offset, OffsetAndMetadata):
+                raise IllegalArgumentError(
+                    f"the offset of {partition} is {offset!r}: OffsetAndMetadata(next_to_read) is "
+                    "allowed, which is the last processed offset + 1"
+                )
+        return dict(sorted(wanted.items()))
 
     def _assigned(self, partitions: Partitions) -> list[TopicPartition]:
         """Check all before anything is changed."""

@@ -5,7 +5,7 @@ timeout bounds more than the wait for records).
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Self
 
 from kafkalearn.clients.network_client import NEVER_MS
@@ -13,13 +13,13 @@ from kafkalearn.consumer.consumer_polling import ConsumerPolling
 from kafkalearn.consumer.consumer_rebalance_listener import ConsumerRebalanceListener
 from kafkalearn.consumer.offset_commits import OffsetCommitCallback
 from kafkalearn.consumer.offset_requests import Offsets
-from kafkalearn.consumer.partition_states import check_partition, check_partitions
+from kafkalearn.consumer.partition_states import check_partitions
 from kafkalearn.consumer.subscription_state import check_topics
 from kafkalearn.errors import (
     IllegalArgumentError,
     KafkaTimeoutError,
 )
-from kafkalearn.records import OffsetAndMetadata, TopicPartition
+from kafkalearn.records import TopicPartition
 
 DEFAULT_CLOSE_TIMEOUT_MS = 30_000
 
@@ -133,6 +133,7 @@ class KafkaConsumer(ConsumerPolling):
                 self.coordinator.invoke_completed_offset_commit_callbacks()
             finally:
                 self.is_closed = True
+                self.interceptors.close()
                 self.client.close()
 
     def __enter__(self) -> Self:
@@ -146,19 +147,3 @@ class KafkaConsumer(ConsumerPolling):
         self.coordinator.maybe_leave_group("the consumer unsubscribed from all topics")
         self.subscriptions.unsubscribe()
         self.metadata.need_metadata_for_all_topics = False
-
-    def _offsets(self, offsets: Offsets | None) -> Offsets:
-        if offsets is None:
-            return self.subscriptions.all_consumed()
-        if not isinstance(offsets, Mapping):
-            raise IllegalArgumentError(
-                f"offsets is {offsets!r}: a dict of TopicPartition to OffsetAndMetadata is allowed"
-            )
-        wanted = {check_partition(each): offset for each, offset in offsets.items()}
-        for partition, offset in wanted.items():
-            if not isinstance(offset, OffsetAndMetadata):
-                raise IllegalArgumentError(
-                    f"the offset of {partition} is {offset!r}: OffsetAndMetadata(next_to_read) is "
-                    "allowed, which is the last processed offset + 1"
-                )
-        return dict(sorted(wanted.items()))

@@ -484,6 +484,28 @@ def test_an_interceptor_sees_a_commit_before_the_callback_runs(cluster):
     assert seen == [next_to_read(1)]
 
 
+def test_interceptors_are_closed_with_their_consumer(cluster):
+    """Once, after the last commit; one that raises, or has no close(), does not stop the rest."""
+    kafka = cluster()
+    kafka.send("a")
+    told = []
+
+    class Closed(Interceptor):
+        def close(self):
+            told.append(self.seen)
+            if self.fails:
+                raise ZeroDivisionError("close")
+
+    first, second, third = Closed(), Interceptor(), Closed()
+    consumer = kafka.member(interceptor_classes=[first, second, third], **auto())
+    kafka.read(consumer, 1)
+    first.fails = True
+    consumer.close()
+    consumer.close()
+    assert told == [[["a"]], [["a"], next_to_read(1)]]
+    assert "interceptor Closed.close raised ZeroDivisionError('close')" in kafka.logged()
+
+
 def test_an_interceptor_that_raises_is_passed_over(cluster):
     """It harms neither the application nor the next one, and is logged."""
     kafka = cluster()
