@@ -87,11 +87,21 @@ class ConsumerBase:
                 "this consumer has no group_id: groups and committed offsets need one"
             )
 
-    def api_timeout_ms(self, otherwise: int) -> int:
-        """Give default.api.timeout.ms, or before 2.0, which does not have it, `otherwise`."""
-        if self.context.profile.poll_timeout_bounds_join:
-            return self.config.default_api_timeout_ms
-        return otherwise
+    def api_timeout_ms(self, otherwise: int, timeout: timedelta | None = None) -> int:
+        """Give `timeout` in ms, or default.api.timeout.ms, or `otherwise` before 2.0 had these.
+
+        IllegalArgumentError for a timeout that is none, or that this release does not know.
+        """
+        has_timeouts = self.context.profile.poll_timeout_bounds_join
+        if timeout is None:
+            return self.config.default_api_timeout_ms if has_timeouts else otherwise
+        if not isinstance(timeout, timedelta):
+            raise IllegalArgumentError(f"timeout is {timeout!r}: None or a timedelta is allowed")
+        if not has_timeouts:
+            raise IllegalArgumentError(
+                f"Kafka {self.context.profile.release} has no timeout here, 2.0 does: leave it out"
+            )
+        return _checked(timeout // timedelta(milliseconds=1), timeout)
 
     def poll_timeouts(self, timeout: int | timedelta) -> tuple[int, int]:
         """Give how long a poll waits for records, and how long for all else, in ms.
@@ -112,9 +122,7 @@ class ConsumerBase:
             raise IllegalArgumentError(
                 f"timeout is {timeout!r}: whole ms or a timedelta are allowed"
             )
-        if timeout_ms < 0:
-            raise IllegalArgumentError(f"Timeout must not be negative: it is {timeout}")
-        return timeout_ms, bound_ms
+        return _checked(timeout_ms, timeout), bound_ms
 
     def _network_client(self) -> ConsumerNetworkClient:
         config = self.config
@@ -179,6 +187,12 @@ class _Exclusive:
         trace: TracebackType | None,
     ) -> None:
         self._depth -= 1
+
+
+def _checked(timeout_ms: int, given: object) -> int:
+    if timeout_ms < 0:
+        raise IllegalArgumentError(f"Timeout must not be negative: it is {given}")
+    return timeout_ms
 
 
 def assignors_of(config: ConsumerConfig, profile: KafkaProfile) -> list[PartitionAssignor]:

@@ -5,6 +5,7 @@ where what is asked for is waited for by later calls).
 """
 
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
 
 from kafkalearn.clients.network_client import NEVER_MS
 from kafkalearn.consumer.consumer_base import ConsumerBase
@@ -24,8 +25,9 @@ Partitions = Iterable[TopicPartition]
 class ConsumerPositions(ConsumerBase):
     """The calls of a consumer that are about offsets.
 
-    Those that ask the cluster wait for the answer: up to default.api.timeout.ms (2.0), for ever
-    before; the offsets of logs up to request.timeout.ms. KafkaTimeoutError after that.
+    Those that ask the cluster wait for the answer: up to `timeout` (Java: a Duration) or
+    default.api.timeout.ms (2.0), for ever before; the offsets of logs up to request.timeout.ms.
+    KafkaTimeoutError after that.
     """
 
     def seek(self, partition: TopicPartition, offset: int) -> None:
@@ -41,7 +43,7 @@ class ConsumerPositions(ConsumerBase):
         """Read on from the end that the log has then; without arguments in all partitions."""
         self._reset(partitions, OffsetResetStrategy.LATEST)
 
-    def position(self, partition: TopicPartition) -> int:
+    def position(self, partition: TopicPartition, *, timeout: timedelta | None = None) -> int:
         """Give the offset that is fetched next; asks for it if it is not known yet.
 
         IllegalStateError if the partition is not assigned (Java before 2.0:
@@ -53,7 +55,7 @@ class ConsumerPositions(ConsumerBase):
                 raise IllegalStateError(
                     f"{wanted} is not assigned to this consumer, so that it has no position here"
                 )
-            deadline_ms = self.context.now_ms + self.api_timeout_ms(NEVER_MS)
+            deadline_ms = self.context.now_ms + self.api_timeout_ms(NEVER_MS, timeout)
             while (position := self.subscriptions.position(wanted)) is None:
                 self.update_fetch_positions([wanted], deadline_ms - self.context.now_ms)
                 if self.context.profile.poll_timeout_bounds_join:
@@ -62,7 +64,9 @@ class ConsumerPositions(ConsumerBase):
                     raise KafkaTimeoutError(f"the position of {wanted} was not found in time")
             return position
 
-    def committed(self, partition: TopicPartition) -> OffsetAndMetadata | None:
+    def committed(
+        self, partition: TopicPartition, *, timeout: timedelta | None = None
+    ) -> OffsetAndMetadata | None:
         """Ask the coordinator what is committed; None if nothing is.
 
         Before 0.11 only what is not known here is asked for, once a partition is assigned.
@@ -70,12 +74,12 @@ class ConsumerPositions(ConsumerBase):
         with self._exclusive:
             self.check_group_id()
             wanted = check_partition(partition)
+            timeout_ms = self.api_timeout_ms(NEVER_MS, timeout)
             knows_itself = not self.context.profile.committed_asks_coordinator
             if knows_itself and self.subscriptions.is_assigned(wanted):
                 if self.subscriptions.committed(wanted) is None:
                     self.coordinator.refresh_committed_offsets_if_needed()
                 return self.subscriptions.committed(wanted)
-            timeout_ms = self.api_timeout_ms(NEVER_MS)
             offsets = self.coordinator.fetch_committed_offsets([wanted], timeout_ms)
             if offsets is None:
                 raise KafkaTimeoutError(f"the committed offset of {wanted} was not found in time")
@@ -103,16 +107,20 @@ class ConsumerPositions(ConsumerBase):
         with self._exclusive:
             return sorted(self.subscriptions.assigned_partitions())
 
-    def beginning_offsets(self, partitions: Partitions) -> dict[TopicPartition, int]:
+    def beginning_offsets(
+        self, partitions: Partitions, *, timeout: timedelta | None = None
+    ) -> dict[TopicPartition, int]:
         """Ask for the first offset in each log."""
-        return self._offsets_at(partitions, EARLIEST_TIMESTAMP)
+        return self._offsets_at(partitions, EARLIEST_TIMESTAMP, timeout)
 
-    def end_offsets(self, partitions: Partitions) -> dict[TopicPartition, int]:
+    def end_offsets(
+        self, partitions: Partitions, *, timeout: timedelta | None = None
+    ) -> dict[TopicPartition, int]:
         """Ask for the high watermark of each log: the next offset that will be written."""
-        return self._offsets_at(partitions, LATEST_TIMESTAMP)
+        return self._offsets_at(partitions, LATEST_TIMESTAMP, timeout)
 
     def offsets_for_times(
-        self, timestamps: Mapping[TopicPartition, int]
+        self, timestamps: Mapping[TopicPartition, int], *, timeout: timedelta | None = None
     ) -> dict[TopicPartition, OffsetAndTimestamp | None]:
         """Ask for the first record at or after each time, in ms; None where there is none."""
         with self._exclusive:
@@ -125,7 +133,7 @@ class ConsumerPositions(ConsumerBase):
             for each, time in wanted.items():
                 if type(time) is not int or time < 0:
                     raise IllegalArgumentError(f"the time for {each} is {time!r}: ms from 0 on")
-            timeout_ms = self.api_timeout_ms(self.config.request_timeout_ms)
+            timeout_ms = self.api_timeout_ms(self.config.request_timeout_ms, timeout)
             found = self.fetcher.offsets_by_times(wanted, timeout_ms)
             return {
                 each: OffsetAndTimestamp(found[each].offset, found[each].timestamp)
@@ -195,9 +203,11 @@ class ConsumerPositions(ConsumerBase):
             self.subscriptions.committed(each)  # IllegalStateError if it is not assigned
         return wanted
 
-    def _offsets_at(self, partitions: Partitions, timestamp: int) -> dict[TopicPartition, int]:
+    def _offsets_at(
+        self, partitions: Partitions, timestamp: int, timeout: timedelta | None
+    ) -> dict[TopicPartition, int]:
         with self._exclusive:
             wanted = dict.fromkeys(check_partitions(partitions), timestamp)
-            timeout_ms = self.api_timeout_ms(self.config.request_timeout_ms)
+            timeout_ms = self.api_timeout_ms(self.config.request_timeout_ms, timeout)
             found = self.fetcher.offsets_by_times(wanted, timeout_ms)
             return {each: found[each].offset for each in wanted}

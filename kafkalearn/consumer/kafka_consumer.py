@@ -6,6 +6,7 @@ timeout bounds more than the wait for records).
 
 import re
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import Self
 
 from kafkalearn.clients.network_client import NEVER_MS
@@ -87,15 +88,18 @@ class KafkaConsumer(ConsumerPolling):
         with self._exclusive:
             return list(self.subscriptions.subscription)
 
-    def commit_sync(self, offsets: Offsets | None = None) -> None:
+    def commit_sync(
+        self, offsets: Offsets | None = None, *, timeout: timedelta | None = None
+    ) -> None:
         """Commit and wait: what polls have returned, or these offsets, each the NEXT to read.
 
-        Tries again for up to default.api.timeout.ms (2.0; KafkaTimeoutError), for ever before.
+        timeout: how long to try again (2.0), by default default.api.timeout.ms; KafkaTimeoutError
+        after that. Before 2.0 it tries for ever.
         CommitFailedError if this is no active member; other KafkaErrors.
         """
         with self._exclusive:
             self.check_group_id()
-            timeout_ms = self.api_timeout_ms(NEVER_MS)
+            timeout_ms = self.api_timeout_ms(NEVER_MS, timeout)
             if not self.coordinator.commit_offsets_sync(self._offsets(offsets), timeout_ms):
                 raise KafkaTimeoutError(f"the commit was not done within {timeout_ms:,} ms")
 

@@ -1,8 +1,11 @@
 """Rows 10 to 15 of the list of Kafka's behaviours, and the like: where a consumer reads."""
 
+from datetime import timedelta
+
 import pytest
 
 from kafkalearn.errors import (
+    IllegalArgumentError,
     KafkaTimeoutError,
     NoOffsetForPartitionError,
     OffsetOutOfRangeError,
@@ -509,6 +512,52 @@ def test_from_2_0_default_api_timeout_bounds_what_asks(cluster, profile, ask, co
     kafka.sim.run_until(110_000)
     if not config:
         ask(consumer)
+
+
+BOUNDED = {
+    "commit_sync": lambda consumer, timeout: consumer.commit_sync(next_to_read(1), timeout=timeout),
+    "committed": lambda consumer, timeout: consumer.committed(T0, timeout=timeout),
+    "position": lambda consumer, timeout: consumer.position(T0, timeout=timeout),
+    "beginning_offsets": lambda consumer, timeout: consumer.beginning_offsets(
+        [T0], timeout=timeout
+    ),
+    "end_offsets": lambda consumer, timeout: consumer.end_offsets([T0], timeout=timeout),
+    "offsets_for_times": lambda consumer, timeout: consumer.offsets_for_times(
+        {T0: 0}, timeout=timeout
+    ),
+}
+
+
+@pytest.mark.parametrize("profile", ["2.3", "4.0"])
+@pytest.mark.parametrize("ask", BOUNDED.values(), ids=BOUNDED)
+@pytest.mark.parametrize("bound_ms", [0, 700, 70_000])
+def test_from_2_0_a_call_may_have_a_timeout_of_its_own(cluster, profile, ask, bound_ms):
+    """It goes before default.api.timeout.ms, be it shorter or longer (KIP-266)."""
+    kafka, consumer = without_brokers(cluster, profile, 100_000)
+    before_ms = kafka.sim.now_ms
+    with pytest.raises(KafkaTimeoutError):
+        ask(consumer, timedelta(milliseconds=bound_ms))
+    assert kafka.sim.now_ms - before_ms == bound_ms
+    kafka.sim.run_until(110_000)
+    ask(consumer, timedelta(minutes=1))
+
+
+@pytest.mark.parametrize("ask", BOUNDED.values(), ids=BOUNDED)
+@pytest.mark.parametrize(
+    ("profile", "timeout", "message"),
+    [
+        ("1.0", timedelta(1), "Kafka 1.0 has no timeout here, 2.0 does: leave it out"),
+        ("0.10.1", timedelta(1), "Kafka 0.10.1 has no timeout here, 2.0 does: leave it out"),
+        ("2.3", 100, "timeout is 100: None or a timedelta is allowed"),
+        ("2.3", timedelta(-1), "Timeout must not be negative: it is -1 day, 0:00:00"),
+    ],
+)
+def test_a_timeout_that_is_refused(cluster, ask, profile, timeout, message):
+    """Before 2.0 these calls have none; it is a Duration, which is never negative."""
+    consumer = cluster(profile).consumer()
+    consumer.assign([T0])
+    with pytest.raises(IllegalArgumentError, match=f"^{message}$"):
+        ask(consumer, timeout)
 
 
 @pytest.mark.parametrize("ask", ["committed", "position"])
