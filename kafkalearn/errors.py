@@ -19,6 +19,7 @@ class Errors(IntEnum):
     UNKNOWN_SERVER_ERROR = -1
     NONE = 0
     OFFSET_OUT_OF_RANGE = 1
+    CORRUPT_MESSAGE = 2
     UNKNOWN_TOPIC_OR_PARTITION = 3
     LEADER_NOT_AVAILABLE = 5
     NOT_LEADER_OR_FOLLOWER = 6
@@ -32,6 +33,7 @@ class Errors(IntEnum):
     NOT_COORDINATOR = 16
     INVALID_TOPIC_EXCEPTION = 17
     NOT_ENOUGH_REPLICAS = 19
+    NOT_ENOUGH_REPLICAS_AFTER_APPEND = 20
     INVALID_REQUIRED_ACKS = 21
     ILLEGAL_GENERATION = 22
     INCONSISTENT_GROUP_PROTOCOL = 23
@@ -86,6 +88,7 @@ _OLDER_NAMES = {
 }
 _RETRIABLE = frozenset(
     {
+        Errors.CORRUPT_MESSAGE,
         Errors.UNKNOWN_TOPIC_OR_PARTITION,
         Errors.LEADER_NOT_AVAILABLE,
         Errors.NOT_LEADER_OR_FOLLOWER,
@@ -95,6 +98,7 @@ _RETRIABLE = frozenset(
         Errors.COORDINATOR_NOT_AVAILABLE,
         Errors.NOT_COORDINATOR,
         Errors.NOT_ENOUGH_REPLICAS,
+        Errors.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
         Errors.KAFKA_STORAGE_ERROR,
     }
 )
@@ -106,10 +110,6 @@ class KafkaError(Exception):
     def _render_traceback_(self) -> list[str]:
         """Show a learner the sentence alone: IPython asks for this instead of a traceback."""
         return [f"{type(self).__name__}: {self}"]
-
-
-class InvalidTopicError(KafkaError, ValueError):
-    """A topic name that Kafka does not allow (INVALID_TOPIC_EXCEPTION, code 17)."""
 
 
 class InvalidAssignmentInputError(KafkaError, ValueError):
@@ -201,6 +201,10 @@ class InconsistentGroupProtocolError(ApiError):
     """No assignor suits the whole group (INCONSISTENT_GROUP_PROTOCOL, code 23)."""
 
 
+class InvalidTopicError(ApiError, ValueError):
+    """A topic that Kafka does not allow (INVALID_TOPIC_EXCEPTION, code 17): its name, mostly."""
+
+
 class OffsetMetadataTooLargeError(ApiError):
     """The note with an offset is too long (OFFSET_METADATA_TOO_LARGE, code 12)."""
 
@@ -263,6 +267,7 @@ _EXCEPTIONS: dict[Errors, type[ApiError]] = {
     Errors.INVALID_GROUP_ID: InvalidGroupIdError,
     Errors.INVALID_SESSION_TIMEOUT: InvalidSessionTimeoutError,
     Errors.INCONSISTENT_GROUP_PROTOCOL: InconsistentGroupProtocolError,
+    Errors.INVALID_TOPIC_EXCEPTION: InvalidTopicError,
     Errors.OFFSET_METADATA_TOO_LARGE: OffsetMetadataTooLargeError,
     Errors.MESSAGE_TOO_LARGE: RecordTooLargeError,
 }

@@ -1,7 +1,12 @@
 import pytest
 
 from kafkalearn.engine import AnswerWithError, CutOff, Delay, Drop, Freeze, StuckError
-from kafkalearn.errors import KafkaTimeoutError, RecordTooLargeError, RetriableError
+from kafkalearn.errors import (
+    InvalidTopicError,
+    KafkaTimeoutError,
+    RecordTooLargeError,
+    RetriableError,
+)
 from kafkalearn.records import TopicPartition
 
 
@@ -112,6 +117,22 @@ def test_what_is_not_retriable_is_not_sent_again(make):
     with pytest.raises(RecordTooLargeError, match="MESSAGE_TOO_LARGE"):
         producer.send("orders", value="x" * 11).get()
     assert len(world.events("send", "Produce")) == 1
+
+
+def test_the_brokers_own_topic_takes_no_records(make):
+    """It answers INVALID_TOPIC_EXCEPTION, which is an error as any other that a broker says."""
+    producer = make("2.4").producer()
+    with pytest.raises(InvalidTopicError, match="for __consumer_offsets-0 are not acknowledged"):
+        producer.send("__consumer_offsets", value="a", partition=0).get()
+
+
+@pytest.mark.parametrize("error", ["CORRUPT_MESSAGE", "NOT_ENOUGH_REPLICAS_AFTER_APPEND"])
+def test_what_a_retry_may_mend(make, error):
+    """A record damaged on its way, or with too few copies, is sent again."""
+    world = make("2.4", faults=[AnswerWithError("Produce", error)])
+    producer = warm(world)
+    producer.send("orders", world.tell, value="a").get()
+    assert (world.told, len(world.events("send", "Produce"))) == ([(0, 0)], 2)
 
 
 @pytest.mark.parametrize(
