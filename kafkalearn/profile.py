@@ -148,6 +148,9 @@ class KafkaProfile:
     unknown_partition_is_awaited: bool = True
     """A send to a partition that its topic does not have waits for it, up to max.block.ms, where it
     used to be refused after one look at the metadata (2.2)."""
+    invalid_topic_is_told: bool = True
+    """A send to a topic that the brokers refuse fails as soon as they say so; before, it waited for
+    max.block.ms (2.1, KAFKA-5098)."""
     null_key_partitioner: str = "uniform_sticky"
     """Where a record without key and partition goes: round_robin_one_counter (of the producer),
     round_robin_per_topic (0.10.2), sticky (one partition a batch: 2.4, KIP-480) or uniform_sticky
@@ -237,6 +240,7 @@ KAFKA_1_0 = replace(
     group_id_is_optional=False,
     pattern_refreshes_metadata=False,
     unknown_partition_is_awaited=False,
+    invalid_topic_is_told=False,
 )
 """The default: the Kafka of the other four documents."""
 

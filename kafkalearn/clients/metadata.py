@@ -12,6 +12,7 @@ from kafkalearn.protocol.metadata import MetadataRequest, MetadataResponse
 from kafkalearn.records import TopicPartition
 
 Listener = Callable[["Metadata"], object]
+_PASSING = (Errors.UNKNOWN_TOPIC_OR_PARTITION, Errors.LEADER_NOT_AVAILABLE)
 
 
 class Metadata:
@@ -26,6 +27,7 @@ class Metadata:
     leaders: who leads a partition, where somebody does.
     internal_topics: those of the cluster's own, among the topics.
     unavailable_topics: those with an error that the next answer may not have.
+    invalid_topics: those that the brokers will never have.
     """
 
     def __init__(
@@ -40,6 +42,7 @@ class Metadata:
         self.leaders: dict[TopicPartition, str] = {}
         self.internal_topics: frozenset[str] = frozenset()
         self.unavailable_topics: frozenset[str] = frozenset()
+        self.invalid_topics: frozenset[str] = frozenset()
         self._listeners: list[Listener] = []
         self._refresh_backoff_ms = refresh_backoff_ms
         self._metadata_expire_ms = metadata_expire_ms
@@ -115,9 +118,10 @@ class Metadata:
             for partition in topic.partitions
             if partition.leader
         }
-        self.unavailable_topics = frozenset(
-            each.name for each in response.topics if each.error_code is Errors.LEADER_NOT_AVAILABLE
-        )
+        errors = [(each.error_code, each.name) for each in response.topics]
+        self.unavailable_topics = frozenset(name for error, name in errors if error in _PASSING)
+        invalid = Errors.INVALID_TOPIC_EXCEPTION
+        self.invalid_topics = frozenset(name for error, name in errors if error is invalid)
         for listener in self._listeners:
             listener(self)
 

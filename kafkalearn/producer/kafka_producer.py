@@ -14,6 +14,7 @@ from kafkalearn.errors import (
     ApiError,
     IllegalArgumentError,
     IllegalStateError,
+    InvalidTopicError,
     KafkaTimeoutError,
     RecordTooLargeError,
 )
@@ -163,6 +164,8 @@ class KafkaProducer:
         metadata.add(topic)
         asked = False
         while True:
+            if topic in metadata.invalid_topics and profile.invalid_topic_is_told:
+                raise InvalidTopicError(f"the brokers refuse {topic}: INVALID_TOPIC_EXCEPTION")
             count = metadata.partition_counts.get(topic)
             if count is not None and (partition is None or partition < count):
                 return

@@ -114,6 +114,7 @@ def test_an_answer_replaces_what_was_known(metadata):
             topic("__consumer_offsets", "broker-0", is_internal=True),
             topic("new", error=Errors.LEADER_NOT_AVAILABLE),
             topic("none", error=Errors.UNKNOWN_TOPIC_OR_PARTITION),
+            topic("a b", error=Errors.INVALID_TOPIC_EXCEPTION),
             brokers=("broker-0", "broker-1"),
         ),
         10,
@@ -125,7 +126,8 @@ def test_an_answer_replaces_what_was_known(metadata):
         TopicPartition("__consumer_offsets", 0): "broker-0",
     }
     assert metadata.internal_topics == {"__consumer_offsets"}
-    assert metadata.unavailable_topics == {"new"}
+    assert metadata.unavailable_topics == {"new", "none"}
+    assert metadata.invalid_topics == {"a b"}
 
 
 @pytest.mark.parametrize("response", [None, answer(brokers=())])

@@ -78,6 +78,17 @@ def test_a_pattern_sees_a_new_topic_at_the_next_refresh(age_ms):
     assert member.owns == "orders-0 orders-1 orders-eu-0"
 
 
+def test_a_topic_that_was_missing_is_seen_once_it_is_made():
+    """A consumer asks for it again each retry.backoff.ms, not only when its metadata is old."""
+    sim = cluster(auto_create_topics_enable=False)
+    member = Member(sim, "c1", topics=["late"])
+    sim.run_until(20_000)
+    assert member.owns == ""
+    sim.create_topic("late")
+    sim.run_until(24_000)
+    assert member.owns == "late-0"
+
+
 def test_a_topic_that_does_not_match_does_not_rebalance():
     """Behaviour 57: the whole name must match, and only a changed set of topics counts."""
     sim = cluster()

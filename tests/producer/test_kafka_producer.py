@@ -4,6 +4,7 @@ import pytest
 
 from kafkalearn.engine import AnswerWithError, Crash, CutOff, Delay
 from kafkalearn.errors import (
+    ApiError,
     ConfigError,
     Errors,
     IllegalArgumentError,
@@ -304,6 +305,29 @@ def test_a_topic_that_never_comes(make):
     with pytest.raises(KafkaTimeoutError) as error:
         future.get()
     assert str(error.value) == "mails was not in the metadata within max_block_ms, 1,000 ms"
+
+
+@pytest.mark.parametrize(
+    ("profile", "told", "until_ms"),
+    [("1.0", "KafkaTimeoutError", 1002), ("2.3", "InvalidTopicError", 4)],
+)
+def test_a_topic_that_the_brokers_refuse(make, profile, told, until_ms):
+    """From 2.1 on it fails when they say so, and later sends at once; before, it was waited for."""
+    world = make(profile, topics={"my.topic": 1})
+    producer = world.producer(max_block_ms=1000)
+    future = producer.send("my_topic", world.tell, value="a")
+    assert (world.sim.now_ms, world.told) == (until_ms, [told])
+    if profile == "2.3":
+        producer.send("my_topic", world.tell, value="b")
+        assert (world.sim.now_ms, world.told) == (4, [told] * 2)
+        with pytest.raises(ApiError) as error:
+            future.get()
+        assert error.value.error is Errors.INVALID_TOPIC_EXCEPTION
+        assert str(error.value) == "the brokers refuse my_topic: INVALID_TOPIC_EXCEPTION"
+        with pytest.raises(InvalidTopicError):
+            producer.partitions_for("my_topic")
+        producer.send("my.topic", world.tell, value="c").get()
+        assert world.told[2:] == [(0, 0)]
 
 
 def test_an_unknown_partition_is_refused_after_one_look(make):
