@@ -84,6 +84,15 @@ class KafkaProfile:
     """A group is described and listed only once something about it is in the log (4.0): not so one
     that a commit brought into being which was refused."""
 
+    create_topics_checks: tuple[str, ...] = ("name", "configs", "count")
+    """In which order a new topic is checked; one that exists, or collides with another, is found
+    with its name: last, in 1.0. Since 2.3.1 (KAFKA-8875) that it exists is found first; in 4.0 the
+    name comes first."""
+    new_topic_is_unknown: bool = True
+    """A topic that is made because somebody asks about it is UNKNOWN_TOPIC_OR_PARTITION in that
+    answer, even if it cannot be made since its name collides: the controller hears of it only then.
+    Before, LEADER_NOT_AVAILABLE or what is wrong with it (4.0, with KRaft alone)."""
+
     # What clients do.
 
     sync_commit_runs_callbacks: bool = True
@@ -199,6 +208,8 @@ KAFKA_2_4 = replace(
     admin_sees_stored_groups=False,
     poll_goes_on_in_rebalance=False,
     empty_commit_runs_callbacks=False,
+    create_topics_checks=("exists", "configs", "count", "name"),
+    new_topic_is_unknown=False,
     commit_tells_rebalance=False,
     stale_errors_are_ignored=False,
     join_waits_request_timeout=False,
@@ -237,6 +248,7 @@ KAFKA_1_0 = replace(
     poll_heartbeat_first=False,
     failed_fetch="kept",
     poll_timeout_bounds_join=False,
+    create_topics_checks=("configs", "count", "name"),
     group_id_is_optional=False,
     pattern_refreshes_metadata=False,
     unknown_partition_is_awaited=False,

@@ -1,10 +1,10 @@
 """Topics made, enlarged and deleted: what is allowed, and Kafka's error where it is not.
 
 Source: kafka.server.AdminManager, kafka.admin.AdminUtils, org.apache.kafka.common.internals.Topic
-(1.0.2).
+(1.0.2; 2.3.1); ReplicationControlManager, AutoTopicCreationManager (4.0).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from kafkalearn.broker.broker_config import MAX_PARTITIONS
 from kafkalearn.broker.broker_context import BrokerContext
@@ -26,6 +26,7 @@ class AdminManager:
     def __init__(self, context: BrokerContext, cluster: Cluster) -> None:
         self._cluster = cluster
         self._record = context.record
+        self._profile = context.profile
 
     def create_topic(
         self, name: str, topic: CreatableTopic, *, now_ms: int, validate_only: bool = False
@@ -37,11 +38,18 @@ class AdminManager:
         count = topic.num_partitions
         if count == -1:
             count = self._cluster.config.num_partitions
-        refused = _refuse_configs(topic.configs) or self._refuse_new(name, count)
+        refused = self._refuse_new(name, topic.configs, count)
         if refused is None and not validate_only:
             self._record_change(name, now_ms, change="created", count=count)
             self._cluster.create_topic(name, count, configs=topic.configs, now_ms=now_ms)
         return refused or _DONE
+
+    def auto_create_topic(self, name: str, *, now_ms: int) -> Errors:
+        """Make a topic that somebody asked about; only the next request learns its leaders."""
+        error = self.create_topic(name, CreatableTopic(), now_ms=now_ms).error_code
+        if self._profile.new_topic_is_unknown and not _refuse_name(name):
+            return Errors.UNKNOWN_TOPIC_OR_PARTITION
+        return Errors.LEADER_NOT_AVAILABLE if error is Errors.NONE else error
 
     def create_partitions(self, name: str, total_count: int, *, now_ms: int) -> TopicResult:
         """Give a topic more partitions, or say why not."""
@@ -70,19 +78,26 @@ class AdminManager:
     def _record_change(self, name: str, now_ms: int, **detail: object) -> None:
         self._record("topic_changed", now_ms, topic=name, detail=detail)
 
-    def _refuse_new(self, name: str, num_partitions: int) -> TopicResult | None:
-        if not 1 <= num_partitions <= MAX_PARTITIONS:
-            return TopicResult(
-                Errors.INVALID_PARTITIONS,
-                f"{num_partitions:,} partitions: 1 to {MAX_PARTITIONS:,} are allowed, or -1 for "
-                "num.partitions",
-            )
-        try:
-            check_topic(name)
-        except InvalidTopicError as error:
-            return TopicResult(Errors.INVALID_TOPIC_EXCEPTION, str(error))
+    def _refuse_new(
+        self, name: str, configs: Mapping[str, int], num_partitions: int
+    ) -> TopicResult | None:
+        refusals: dict[str, Callable[[], TopicResult | None]] = {
+            "exists": lambda: self._refuse_existing(name),
+            "configs": lambda: _refuse_configs(configs),
+            "count": lambda: _refuse_count(num_partitions),
+            "name": lambda: (
+                _refuse_name(name) or self._refuse_existing(name) or self._refuse_collision(name)
+            ),
+        }
+        found = (refusals[each]() for each in self._profile.create_topics_checks)
+        return next(filter(None, found), None)
+
+    def _refuse_existing(self, name: str) -> TopicResult | None:
         if name in self._cluster.topics:
             return TopicResult(Errors.TOPIC_ALREADY_EXISTS, f"there is a topic {name} already")
+        return None
+
+    def _refuse_collision(self, name: str) -> TopicResult | None:
         for other in self._cluster.topics:
             if _metric_name(other) == _metric_name(name):
                 return TopicResult(
@@ -100,6 +115,24 @@ class AdminManager:
                 Errors.INVALID_TOPIC_EXCEPTION, f"{name} is Kafka's own: it stays as it is"
             )
         return None
+
+
+def _refuse_name(name: str) -> TopicResult | None:
+    try:
+        check_topic(name)
+    except InvalidTopicError as error:
+        return TopicResult(Errors.INVALID_TOPIC_EXCEPTION, str(error))
+    return None
+
+
+def _refuse_count(num_partitions: int) -> TopicResult | None:
+    if 1 <= num_partitions <= MAX_PARTITIONS:
+        return None
+    return TopicResult(
+        Errors.INVALID_PARTITIONS,
+        f"{num_partitions:,} partitions: 1 to {MAX_PARTITIONS:,} are allowed, or -1 for "
+        "num.partitions",
+    )
 
 
 def _refuse_configs(configs: Mapping[str, int]) -> TopicResult | None:

@@ -22,7 +22,6 @@ from kafkalearn.protocol.fetch import FetchRequest, ListOffsetsRequest
 from kafkalearn.protocol.group import FindCoordinatorRequest, FindCoordinatorResponse
 from kafkalearn.protocol.message import Reply, Request, Response
 from kafkalearn.protocol.metadata import (
-    CreatableTopic,
     CreatePartitionsRequest,
     CreatePartitionsResponse,
     CreateTopicsRequest,
@@ -156,15 +155,10 @@ class Broker:
             if topic is not None:
                 topics.append(_described(topic))
             else:
-                error = self._auto_create(name, now_ms) if may_create else _UNKNOWN
+                create = self._admin.auto_create_topic
+                error = create(name, now_ms=now_ms) if may_create else _UNKNOWN
                 topics.append(MetadataResponseTopic(error, name, is_internal(name)))
         reply(MetadataResponse(brokers=tuple(self._cluster.living_brokers), topics=tuple(topics)))
-
-    def _auto_create(self, name: str, now_ms: int) -> Errors:
-        """Make a topic that somebody asked about; only the next request learns its leaders."""
-        result = self._admin.create_topic(name, CreatableTopic(), now_ms=now_ms)
-        made = result.error_code is Errors.NONE
-        return Errors.LEADER_NOT_AVAILABLE if made else result.error_code
 
     def _create_topics(self, request: CreateTopicsRequest, now_ms: int, reply: Reply) -> None:
         create, only = self._admin.create_topic, request.validate_only

@@ -1,6 +1,7 @@
 import pytest
 
 from kafkalearn.errors import IllegalStateError
+from kafkalearn.profile import KAFKA_1_0, KAFKA_2_3, KAFKA_2_4, KAFKA_4_0
 from kafkalearn.protocol.metadata import (
     CreatableTopic,
     CreatePartitionsRequest,
@@ -80,6 +81,40 @@ def test_a_topic_that_kafka_refuses_is_not_made(name, settings, error, reason):
     assert found == error
     assert reason in message
     assert list(world.cluster.topics) == before
+
+
+@pytest.mark.parametrize(
+    ("profile", "first"),
+    [
+        (KAFKA_1_0, ["INVALID_CONFIG", "INVALID_PARTITIONS", "TOPIC_ALREADY_EXISTS"]),
+        (KAFKA_2_3, ["TOPIC_ALREADY_EXISTS"]),
+        (KAFKA_4_0, ["TOPIC_ALREADY_EXISTS"]),
+    ],
+)
+def test_when_it_is_seen_that_a_topic_exists(profile, first):
+    """At the end in 1.0; before anything else since 2.3.1 (KAFKA-8875)."""
+    world = World(profile=profile)
+    world.create("t")
+    wrong = [{"retention": 1, "partitions": 0}, {"partitions": 0}, {}]
+    found = [create(world, "t", **settings)[0] for settings in wrong]
+    assert list(dict.fromkeys(found)) == first
+
+
+@pytest.mark.parametrize(
+    ("profile", "errors"),
+    [
+        (KAFKA_2_4, ["INVALID_CONFIG", "INVALID_PARTITIONS", "INVALID_TOPIC_EXCEPTION"]),
+        (KAFKA_4_0, ["INVALID_TOPIC_EXCEPTION"] * 3),
+    ],
+)
+@pytest.mark.parametrize("name", ["a b", "my_topic"])
+def test_when_it_is_seen_that_a_name_is_wrong(profile, errors, name):
+    """Last up to 2.4, first in 4.0; the settings are looked at before the number of partitions."""
+    world = World(profile=profile)
+    world.create("my.topic")
+    wrong = [{"retention": 1, "partitions": 0}, {"partitions": 0}, {}]
+    assert [create(world, name, **settings)[0] for settings in wrong] == errors
+    assert create(world, "t", **wrong[0])[0] == "INVALID_CONFIG"
 
 
 def test_one_bad_topic_does_not_stop_the_others():
@@ -234,11 +269,15 @@ def test_metadata_tells_who_is_missing():
     assert found["t"][2][0] == ("LEADER_NOT_AVAILABLE", 0, "")
 
 
-def test_asking_about_a_topic_makes_it():
-    """The first answer is LEADER_NOT_AVAILABLE, the next one has the leaders."""
-    world = World(num_partitions=2)
+@pytest.mark.parametrize(
+    ("profile", "first"),
+    [(KAFKA_2_4, "LEADER_NOT_AVAILABLE"), (KAFKA_4_0, "UNKNOWN_TOPIC_OR_PARTITION")],
+)
+def test_asking_about_a_topic_makes_it(profile, first):
+    """The first answer has an error, by the release; the next one has the leaders."""
+    world = World(profile=profile, num_partitions=2)
     request = MetadataRequest(topics=("new",))
-    assert described(world.answer(request)) == {"new": ("LEADER_NOT_AVAILABLE", False, [])}
+    assert described(world.answer(request)) == {"new": (first, False, [])}
     leaders = [("NONE", 0, "b0"), ("NONE", 1, "b0")]
     assert described(world.answer(request)) == {"new": ("NONE", False, leaders)}
 
@@ -254,6 +293,16 @@ def test_a_topic_is_made_only_if_broker_and_client_want_it(settings, allow):
     for _ in range(2):
         found = described(world.answer(request))
         assert found == {"new": ("UNKNOWN_TOPIC_OR_PARTITION", False, [])}
+
+
+def test_a_name_that_collides_is_unknown_where_the_controller_makes_the_topics():
+    """In 4.0 the broker that is asked knows of nothing but names that no topic may have."""
+    world = World(profile=KAFKA_4_0)
+    world.create("my.topic")
+    request = MetadataRequest(topics=("my_topic", "a b"))
+    for _ in range(2):
+        found = {name: each[0] for name, each in described(world.answer(request)).items()}
+        assert found == {"my_topic": "UNKNOWN_TOPIC_OR_PARTITION", "a b": "INVALID_TOPIC_EXCEPTION"}
 
 
 def test_a_topic_that_cannot_be_made_is_told_with_its_error():

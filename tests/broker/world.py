@@ -96,9 +96,10 @@ class World:
     events: (node, kind, time, columns) of what was recorded. told: what coordinators heard.
     """
 
-    def __init__(self, brokers=1, **settings):
+    def __init__(self, brokers=1, *, profile=KAFKA_1_0, **settings):
         given = {"offsets_topic_num_partitions": 4, **settings}
-        self.config = configure(BrokerConfig, KAFKA_1_0.version, given=given)
+        self.profile = profile
+        self.config = configure(BrokerConfig, profile.version, given=given)
         self.cluster = Cluster([f"b{index}" for index in range(brokers)], config=self.config)
         self.timers, self.events, self.told = FakeTimers(), [], []
         self.brokers = {}
@@ -115,7 +116,7 @@ class World:
         context = BrokerContext(
             node=node,
             config=self.config,
-            profile=KAFKA_1_0,
+            profile=self.profile,
             timers=self.timers,
             record=record,
             random=random.Random(0),
