@@ -160,6 +160,9 @@ class KafkaProfile:
     invalid_topic_is_told: bool = True
     """A send to a topic that the brokers refuse fails as soon as they say so; before, it waited for
     max.block.ms (2.1, KAFKA-5098)."""
+    request_timeout_is_told: bool = True
+    """Records whose request was not answered in time fail with REQUEST_TIMED_OUT, not as if the
+    connection had ended by itself, with NETWORK_EXCEPTION (3.5, KAFKA-14317)."""
     null_key_partitioner: str = "uniform_sticky"
     """Where a record without key and partition goes: round_robin_one_counter (of the producer),
     round_robin_per_topic (0.10.2), sticky (one partition a batch: 2.4, KIP-480) or uniform_sticky
@@ -215,6 +218,7 @@ KAFKA_2_4 = replace(
     join_waits_request_timeout=False,
     heartbeat_while_rebalancing=False,
     illegal_generation_keeps_member_id=False,
+    request_timeout_is_told=False,
     null_key_partitioner="sticky",
 )
 KAFKA_2_3 = replace(

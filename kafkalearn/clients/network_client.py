@@ -35,6 +35,7 @@ class NetworkClient:
     request_timeout_ms: after so long without an answer a connection counts as broken.
     max_in_flight: how many unanswered requests a connection may have.
     in_flight_count: of the requests without an answer yet.
+    timed_out: whether who is told of no answer hears it because one on its connection was overdue.
     wakeup: lets the poll that waits now come back; it is not remembered for a later one.
     connection_failed, has_ready_nodes: see ClusterConnectionStates.
     """
@@ -64,6 +65,7 @@ class NetworkClient:
         self._aborted: list[OnComplete] = []
         self._expiry_ms = NEVER_MS  # before this no request can have timed out
         self.in_flight_count = 0
+        self.timed_out = False
         self._metadata_fetch_in_progress = False
         self._is_closed = False
         context.on_crash(self._inbox.arrived.fire)
@@ -216,8 +218,10 @@ class NetworkClient:
         for connection in self._connections.overdue(now_ms):
             connection.close()
             self._closed.append(connection)
+        self.timed_out = True
         if self._closed:
             self._handle_disconnections()
+        self.timed_out = False
         self._expiry_ms = self._connections.next_expiry_ms(NEVER_MS)
 
     def _drop(self, connection: Connection) -> list[OnComplete]:

@@ -11,12 +11,7 @@ from kafkalearn.clients.metadata import Metadata
 from kafkalearn.clients.network_client import NEVER_MS, NetworkClient
 from kafkalearn.engine.process import Process
 from kafkalearn.engine.signals import Signal
-from kafkalearn.errors import (
-    Errors,
-    IllegalArgumentError,
-    IllegalStateError,
-    KafkaTimeoutError,
-)
+from kafkalearn.errors import Errors, IllegalArgumentError, IllegalStateError, KafkaTimeoutError
 from kafkalearn.producer.producer_batch import ProducerBatch
 from kafkalearn.producer.producer_config import ProducerConfig
 from kafkalearn.producer.record_accumulator import RecordAccumulator
@@ -173,8 +168,10 @@ class Sender:
     def _handle_produce_response(
         self, response: Response | None, batches: list[ProducerBatch]
     ) -> None:
+        is_timeout = self._client.timed_out and self._context.profile.request_timeout_is_told
+        lost = Errors.REQUEST_TIMED_OUT if is_timeout else Errors.NETWORK_EXCEPTION
         for batch in batches:
-            error, base_offset = Errors.NETWORK_EXCEPTION, INVALID_OFFSET
+            error, base_offset = lost, INVALID_OFFSET
             if isinstance(response, ProduceResponse):
                 error, base_offset, _ = response.partitions[batch.topic_partition]
             self._complete_batch(batch, error, base_offset=base_offset)

@@ -1,6 +1,6 @@
 import pytest
 
-from kafkalearn.engine import AnswerWithError, CutOff, Delay, Drop, Freeze, StuckError
+from kafkalearn.engine import AnswerWithError, Crash, CutOff, Delay, Drop, Freeze, StuckError
 from kafkalearn.errors import (
     InvalidTopicError,
     KafkaTimeoutError,
@@ -206,6 +206,29 @@ def test_a_batch_in_flight_does_not_expire_before_delivery_timeouts(make):
     with pytest.raises(RetriableError, match="NETWORK_EXCEPTION"):
         producer.send("orders", value="a").get()
     assert world.sim.now_ms == 1010
+
+
+@pytest.mark.parametrize(
+    ("profile", "kind", "error"),
+    [("2.4", RetriableError, "NETWORK_EXCEPTION"), ("4.0", KafkaTimeoutError, "REQUEST_TIMED_OUT")],
+)
+def test_a_request_that_is_not_answered_in_time(make, profile, kind, error):
+    """It is told as a timeout from 3.5 on, with all that was in flight on the connection."""
+    world = make(profile, faults=[CutOff("p1", 10, 100_000)])
+    producer = warm(world, request_timeout_ms=1000, retries=0, linger_ms=0)
+    send_apart(world, producer, "a", "b")
+    world.sim.run_until(1010)
+    assert world.told == [kind.__name__] * 2
+    with pytest.raises(kind, match=error):
+        producer.send("orders", value="c").get()
+
+
+def test_a_connection_that_ends_is_no_timeout(make):
+    """In 4.0, too, a broker that crashes gives NETWORK_EXCEPTION."""
+    world = make("4.0", faults=[Delay("Produce", by_ms=500), Crash("broker-0", 100)])
+    producer = warm(world, retries=0, linger_ms=0)
+    with pytest.raises(RetriableError, match="NETWORK_EXCEPTION"):
+        producer.send("orders", value="a").get()
 
 
 def test_delivery_timeout_ends_it_all(make):
