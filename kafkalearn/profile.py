@@ -10,13 +10,15 @@ from dataclasses import dataclass, fields, replace
 
 from kafkalearn.config import Release, release_of
 from kafkalearn.errors import ConfigError, Errors
+from kafkalearn.topic_rules import TopicRules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KafkaProfile:
-    """One release's rules. Each switch says what holds when it is True, and since when."""
+class KafkaProfile(TopicRules):
+    """One release's rules. Each switch says what holds when it is True, and since when.
 
-    release: str
+    Those of topics and producers are in TopicRules.
+    """
 
     initial_delay_from_empty: bool = True
     """A rebalance of an empty group waits group.initial.rebalance.delay.ms (0.11, KIP-134)."""
@@ -83,15 +85,6 @@ class KafkaProfile:
     admin_sees_stored_groups: bool = True
     """A group is described and listed only once something about it is in the log (4.0): not so one
     that a commit brought into being which was refused."""
-
-    create_topics_checks: tuple[str, ...] = ("name", "configs", "count")
-    """In which order a new topic is checked; one that exists, or collides with another, is found
-    with its name: last, in 1.0. Since 2.3.1 (KAFKA-8875) that it exists is found first; in 4.0 the
-    name comes first."""
-    new_topic_is_unknown: bool = True
-    """A topic that is made because somebody asks about it is UNKNOWN_TOPIC_OR_PARTITION in that
-    answer, even if it cannot be made since its name collides: the controller hears of it only then.
-    Before, LEADER_NOT_AVAILABLE or what is wrong with it (4.0, with KRaft alone)."""
 
     # What clients do.
 
@@ -218,6 +211,7 @@ KAFKA_2_4 = replace(
     join_waits_request_timeout=False,
     heartbeat_while_rebalancing=False,
     illegal_generation_keeps_member_id=False,
+    failed_send_metadata="once_in_batch",
     request_timeout_is_told=False,
     null_key_partitioner="sticky",
 )
@@ -257,6 +251,7 @@ KAFKA_1_0 = replace(
     pattern_refreshes_metadata=False,
     unknown_partition_is_awaited=False,
     invalid_topic_is_told=False,
+    failed_send_metadata="never",
 )
 """The default: the Kafka of the other four documents."""
 
@@ -269,6 +264,7 @@ KAFKA_0_10_1 = replace(
     committed_asks_coordinator=False,
     failed_fetch="read_whole",
     poll_looks_for_wakeups=False,
+    record_headers=False,
     null_key_partitioner="round_robin_one_counter",
 )
 

@@ -72,14 +72,14 @@ class Record(NamedTuple):
     timestamp_ms: int
     key: bytes | None
     value: bytes | None
-    headers: tuple[tuple[str, bytes], ...] = ()
+    headers: tuple[tuple[str, bytes | None], ...] = ()
 
     @property
     def size_in_bytes(self) -> int:
         """What it adds to the size of a fetch. Differs from Kafka: no framing is counted."""
         size = len(self.key or b"") + len(self.value or b"")
         if self.headers:
-            size += sum(len(name) + len(value) for name, value in self.headers)
+            size += sum(len(name) + len(value or b"") for name, value in self.headers)
         return size
 
 

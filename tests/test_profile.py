@@ -17,6 +17,7 @@ from kafkalearn.profile import (
     KafkaProfile,
     profile_of,
 )
+from kafkalearn.topic_rules import TopicRules
 
 IN_ORDER = [KAFKA_0_10_1, KAFKA_1_0, KAFKA_2_3, KAFKA_2_4, KAFKA_4_0]
 SWITCHES = [each.name for each in fields(KafkaProfile) if each.name != "release"]
@@ -76,9 +77,12 @@ def test_each_switch_differs_between_presets():
 
 def test_each_switch_says_what_it_does_and_since_when():
     """Below each field stands what holds, with the release that brought it."""
-    (class_,) = ast.parse(inspect.getsource(KafkaProfile)).body
+    body = []
+    for each in (TopicRules, KafkaProfile):
+        (class_,) = ast.parse(inspect.getsource(each)).body
+        body += class_.body
     told = {}
-    for field, text in pairwise(class_.body):
+    for field, text in pairwise(body):
         if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
             told[field.target.id] = text.value.value
     assert list(told) == SWITCHES

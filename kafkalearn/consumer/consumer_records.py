@@ -41,7 +41,7 @@ class ConsumerRecord(NamedTuple):
     timestamp: int
     key: Any
     value: Any
-    headers: tuple[tuple[str, bytes], ...] = ()
+    headers: tuple[tuple[str, bytes | None], ...] = ()
 
     def __repr__(self) -> str:
         """Say which record it is, and what is in it as far as there is room."""

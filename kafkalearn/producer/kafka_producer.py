@@ -21,7 +21,7 @@ from kafkalearn.errors import (
 from kafkalearn.producer.partitioner import partitioner_of
 from kafkalearn.producer.producer_batch import Callback, FutureRecordMetadata, Thunk
 from kafkalearn.producer.producer_config import producer_config
-from kafkalearn.producer.producer_record import ProducerRecord
+from kafkalearn.producer.producer_record import ProducerRecord, RecordMetadata
 from kafkalearn.producer.record_accumulator import RecordAccumulator
 from kafkalearn.producer.sender import Sender, check_timeout
 from kafkalearn.records import Record, TopicPartition, check_topic
@@ -66,7 +66,8 @@ class KafkaProducer:
         """Hand a record over to be sent: one, or a topic and the fields of a ProducerRecord.
 
         It waits for at most max.block.ms, for metadata and for room in the buffer. The callback is
-        called with (RecordMetadata, None) or (None, error), in the sender's process.
+        called in the sender's process, with (RecordMetadata, None) or (None, error); from 1.1 on
+        (3.2, if it was never in a batch) with metadata beside the error, whose offset is -1.
 
         Errors: what a broker could say, RecordTooLargeError and KafkaTimeoutError are in the
         future, and told to the callback at once; anything else is raised.
@@ -86,12 +87,16 @@ class KafkaProducer:
             raise IllegalArgumentError(
                 f"{', '.join(fields)} beside a ProducerRecord: it has its own"
             )
+        if record.headers and not self._context.profile.record_headers:
+            raise IllegalArgumentError("headers are known from Kafka 0.11 on: this is an older one")
         future = FutureRecordMetadata(self._sender.wait_until)
+        rule = self._context.profile.failed_send_metadata
         try:
-            self._do_send(record, Thunk(future, callback))
+            self._do_send(record, Thunk(future, callback, rule != "never"))
         except ApiError as error:
             if callback is not None:
-                callback(None, error)
+                where = RecordMetadata.unknown(record.topic, record.partition)
+                callback(where if rule == "always" else None, error)
             future.settle(None, error)
             future.is_done = True
         return future

@@ -14,7 +14,7 @@ from kafkalearn.protocol.produce import INVALID_OFFSET
 from kafkalearn.records import Record, TopicPartition
 
 Callback = Callable[[RecordMetadata | None, Exception | None], object]
-"""Told where the record is, or why it is nowhere."""
+"""Told where the record is, or why it is nowhere; see KafkaProducer.send."""
 Wait = Callable[[Callable[[], bool], int | None], bool]
 """Waits until the function says True: True; or so many ms have passed: False."""
 
@@ -53,10 +53,14 @@ class FutureRecordMetadata:
 
 
 class Thunk(NamedTuple):
-    """Who is to be told about one record of a batch."""
+    """Who is to be told about one record of a batch.
+
+    hears_where: whether the callback gets metadata beside an error, too.
+    """
 
     future: FutureRecordMetadata
     callback: Callback | None
+    hears_where: bool = True
 
 
 class ProducerBatch:
@@ -125,9 +129,11 @@ class ProducerBatch:
         if self.is_done:
             return False
         self.is_done = True
-        for index, (future, callback) in enumerate(self.thunks):
+        for index, (future, callback, hears_where) in enumerate(self.thunks):
             metadata = self._metadata_of(index, base_offset) if error is None else None
             future.settle(metadata, error)
+            if error is not None and hears_where:
+                metadata = RecordMetadata.unknown(*self.topic_partition)
             if callback is not None:
                 try:
                     callback(metadata, error)
@@ -135,7 +141,7 @@ class ProducerBatch:
                     _log.exception(
                         "Error executing user-provided callback for %s", self.topic_partition
                     )
-        for future, _ in self.thunks:
+        for future, *_ in self.thunks:
             future.is_done = True
         return True
 

@@ -16,7 +16,7 @@ class ProducerRecord:
 
     value: None is a tombstone. partition: chosen by the partitioner if it is None.
     timestamp_ms: the virtual time of the send if it is None.
-    headers: (name, bytes) pairs.
+    headers: (name, bytes) pairs, or (name, None).
 
     Errors: InvalidTopicError, and IllegalArgumentError for anything else. Differs from Kafka: a
     topic's name is checked here, where Kafka's producer learns it from a broker.
@@ -27,7 +27,7 @@ class ProducerRecord:
     key: Any = field(default=None, kw_only=True)
     partition: int | None = field(default=None, kw_only=True)
     timestamp_ms: int | None = field(default=None, kw_only=True)
-    headers: tuple[tuple[str, bytes], ...] = field(default=(), kw_only=True)
+    headers: tuple[tuple[str, bytes | None], ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         check_topic(self.topic)
@@ -40,12 +40,20 @@ class ProducerRecord:
 
 
 class RecordMetadata(NamedTuple):
-    """Where a record is now. offset: -1 with acks 0, which no broker answers."""
+    """Where a record is now. offset: -1 with acks 0, which no broker answers.
+
+    With an error, offset and timestamp are -1, and so is the partition if none was chosen.
+    """
 
     topic: str
     partition: int
     offset: int
     timestamp: int
+
+    @classmethod
+    def unknown(cls, topic: str, partition: int | None) -> "RecordMetadata":
+        """Say of a record that is nowhere where it should have been."""
+        return cls(topic, -1 if partition is None else partition, -1, -1)
 
 
 def _check_number(name: str, number: object, most: int) -> None:
@@ -55,12 +63,12 @@ def _check_number(name: str, number: object, most: int) -> None:
         )
 
 
-def _headers(headers: Any) -> tuple[tuple[str, bytes], ...]:
+def _headers(headers: Any) -> tuple[tuple[str, bytes | None], ...]:
     try:
         pairs = tuple((name, value) for name, value in headers)
     except (TypeError, ValueError):
         pairs = ((None, None),)
-    if not all(isinstance(name, str) and isinstance(value, bytes) for name, value in pairs):
+    if not all(isinstance(name, str) and isinstance(value, bytes | None) for name, value in pairs):
         raise IllegalArgumentError(
             f"headers is {headers!r:.80}: a list of (name, bytes) pairs is allowed"
         )

@@ -175,7 +175,7 @@ def _line(record: Record) -> bytes:
 
 def _record(offset: int, line: bytes) -> Record:
     timestamp_ms, key, value, headers = json.loads(line)
-    pairs = tuple((name, _bytes(text) or b"") for name, text in headers)
+    pairs = tuple((name, _bytes(text)) for name, text in headers)
     return Record(offset, timestamp_ms, _bytes(key), _bytes(value), pairs)
 
 

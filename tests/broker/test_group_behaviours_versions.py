@@ -12,6 +12,7 @@ from kafkalearn.config import configure
 from kafkalearn.errors import Errors, InvalidRequestError
 from kafkalearn.profile import KAFKA_4_0, PROFILES, KafkaProfile
 from kafkalearn.records import OffsetAndMetadata, TopicPartition
+from kafkalearn.topic_rules import TopicRules
 from tests.broker.groups import EVERY_PROFILE, T0, Groups, group_in
 
 T1 = TopicPartition("t", 1)
@@ -128,8 +129,8 @@ def test_every_switch_is_tested():
     code = "".join(path.read_text("utf-8") for path in Path(broker.__file__).parent.glob("*.py"))
     asked = {each.name for each in fields(KafkaProfile) if f"profile.{each.name}" in code}
     through_state_name = {"completing_rebalance_name"}
-    of_topics = {"create_topics_checks", "new_topic_is_unknown"}  # see test_topics.py
-    assert (asked | through_state_name) - {"release"} - of_topics == TESTED
+    of_topics = {each.name for each in fields(TopicRules)}  # see test_topics.py
+    assert (asked | through_state_name) - of_topics == TESTED
 
 
 @switch("initial_delay_from_empty", off=0, on=3000)

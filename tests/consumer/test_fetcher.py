@@ -430,9 +430,9 @@ def test_key_and_value_are_read_each_in_its_way(cluster):
 
 
 def test_headers_come_with_their_record(cluster):
-    """As they were sent, in their order."""
+    """As they were sent, in their order; a value may be missing."""
     world = cluster()
-    headers = (("trace", b"1"), ("trace", b"2"))
+    headers = (("trace", b"1"), ("trace", b"2"), ("empty", None))
     world.send("a", headers=headers)
     world.send("b")
     consumer = world.consumer(group_id="")

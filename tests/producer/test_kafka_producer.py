@@ -330,6 +330,31 @@ def test_a_topic_that_the_brokers_refuse(make, profile, told, until_ms):
         assert world.told[2:] == [(0, 0)]
 
 
+@pytest.mark.parametrize(
+    ("profile", "sent", "refused"),
+    [
+        ("1.0", None, None),
+        ("2.4", ("orders", 0, -1, -1), None),
+        ("4.0", ("orders", 0, -1, -1), ("orders", -1, -1, -1)),
+    ],
+)
+def test_what_a_callback_gets_beside_an_error(make, profile, sent, refused):
+    """Nothing in 1.0; else metadata without offset, and from 3.2 on even of what was not sent."""
+    world = make(profile, message_max_bytes=10)
+    producer = world.producer(max_request_size=100, linger_ms=0)
+    told = []
+    for size in (11, 101):
+        future = producer.send("orders", lambda *heard: told.append(heard), value="x" * size)
+        with pytest.raises(RecordTooLargeError) as error:
+            future.get()
+        assert told[-1][1] is error.value
+    assert [metadata for metadata, _ in told] == [sent, refused]
+    if profile == "4.0":
+        given = lambda *heard: told.append(heard)  # noqa: E731
+        producer.send("orders", given, value="x" * 101, partition=0)
+        assert told[-1][0] == ("orders", 0, -1, -1)
+
+
 def test_an_unknown_partition_is_refused_after_one_look(make):
     """Up to 2.1 it is raised as soon as fresh metadata does not have it."""
     world = make("1.0", topics={"orders": 2})
@@ -404,6 +429,14 @@ def test_no_record(make, fields, sentence):
     with pytest.raises(IllegalArgumentError) as error:
         make().producer().send("orders", value="a", **fields)
     assert str(error.value).startswith(sentence)
+
+
+def test_headers_came_later(make):
+    """Before 0.11 a record has none (KIP-82)."""
+    producer = make("0.10.1").producer()
+    producer.send("orders", value="a", headers=[]).get()
+    with pytest.raises(IllegalArgumentError, match=r"^headers are known from Kafka 0\.11 on"):
+        producer.send("orders", value="a", headers=[("h", b"x")])
 
 
 def test_other_calls_that_are_wrong(make):

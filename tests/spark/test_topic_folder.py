@@ -11,7 +11,11 @@ from kafkalearn.spark.topic_folder import TopicFolder
 
 def record(number, **fields):
     """A record as a producer hands it over."""
-    values = {"key": b"k", "value": b"%d" % number, "headers": (("h", b"\x00"),)} | fields
+    values = {
+        "key": b"k",
+        "value": b"%d" % number,
+        "headers": (("h", b"\x00"), ("n", None)),
+    } | fields
     return Record(-1, 1000 + number, **values)
 
 
@@ -34,9 +38,9 @@ def test_what_was_appended_is_read_with_its_offset(topic):
     assert topic.append(0, [record(2)]) == 2
     assert topic.append(1, [record(9)]) == 0
     assert list(topic.read(0, start=0, end=3)) == [
-        Record(0, 1000, b"k", b"0", (("h", b"\x00"),)),
+        Record(0, 1000, b"k", b"0", (("h", b"\x00"), ("n", None))),
         Record(1, 1001, None, None),
-        Record(2, 1002, b"k", b"2", (("h", b"\x00"),)),
+        Record(2, 1002, b"k", b"2", (("h", b"\x00"), ("n", None))),
     ]
     assert (topic.ends(0), topic.ends(1)) == ((0, 3), (0, 1))
 
