@@ -3,10 +3,12 @@
 A field says its default (by release, where that changed) and what is allowed; `configure` makes
 the settings from what a user gave. One mechanism serves broker, consumer and producer.
 
-Source: org.apache.kafka.common.config.ConfigDef (3.9).
+Source: org.apache.kafka.common.config.ConfigDef (3.9); for the keys that are not built,
+ConsumerConfig, ProducerConfig, KafkaConfig and TopicConfig from 0.10.1.1 to 4.0.
 """
 
 import difflib
+import re
 from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import Field, field, fields, replace
 from types import NoneType
@@ -18,6 +20,34 @@ from kafkalearn.records import MAX_INT
 Release = tuple[int, ...]
 Config = TypeVar("Config")
 _EVERY_RELEASE: Release = (0,)
+# How keys of Kafka begin that mean nothing here, whosever they are; underscores stand for dots.
+_NOT_BUILT = re.compile(
+    r"""
+    advertised_ | alter_config | alter_log | authorizer | auto_include | auto_leader |
+    background_threads | block_on_buffer | broker_heartbeat | broker_id | broker_rack | check_crcs
+    | cleanup_policy | client_dns | client_quota | client_rack | compression_ | connection_failed
+    | connections_max | control_plane | controlled_ | controller_ | create_topic_policy |
+    default_list | default_replication | delegation_ | delete_records | delete_retention |
+    delete_topic | early_start | eligible_leader | enable_metrics | fetch_purgatory | file_delete
+    | flush_ | follower_ | group_consumer | group_coordinator | group_max_size | group_remote |
+    group_share | host_name | index_interval | initial_broker | inter_broker | interceptor_classes
+    | internal_ | kafka_metrics | leader_ | listener | local_retention | log_cleaner | log_cleanup
+    | log_dir | log_flush | log_index | log_initial | log_local | log_message | log_preallocate |
+    log_retention_hours | log_retention_minutes | log_roll | log_segment | max_compaction |
+    max_connection | max_incremental | max_message_bytes | max_request_partition |
+    message_downconversion | message_format | message_timestamp | metadata_fetch | metadata_log |
+    metadata_max_id | metadata_max_retention | metadata_recovery | metric | min_cleanable |
+    min_compaction | min_insync | node_id | num_io | num_network | num_recovery | num_replica |
+    offsets_commit | offsets_load_buffer | offsets_topic_compression | offsets_topic_replication |
+    offsets_topic_segment | partitioner_adaptive | partitioner_availability | partitioner_ignore |
+    password_encoder | port | preallocate | principal_ | process_roles | producer_id |
+    producer_purgatory | queued_max | quota_ | rebalance_timeout | receive_buffer | remote_ |
+    replica_ | replication_quota | reserved_broker | retry_backoff_max | sasl_ | security_ |
+    segment_ | send_buffer | server_max | share_ | socket_ | ssl_ | telemetry_ | timeout_ms |
+    transaction | unclean_ | unstable_ | zookeeper_
+    """,
+    re.VERBOSE,
+)
 
 
 def setting(
@@ -74,10 +104,17 @@ def name_of(key: str, known: Collection[str], *, of: str) -> str:
     """Turn a key with dots or without into a field's name; ConfigError if there is none."""
     name = key.replace(".", "_")
     if name not in known:
+        if is_left_out(key):
+            raise ConfigError(f"{key} is a setting of Kafka that is not built here: leave it out")
         close = difflib.get_close_matches(name, known, n=1)
         hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(sorted(known))}"
         raise ConfigError(f"{key} is no setting of {of}: {hint}")
     return name
+
+
+def is_left_out(key: str) -> bool:
+    """Whether Kafka knows the key, with dots or without, in any release, and we do not."""
+    return _NOT_BUILT.match(key.replace(".", "_")) is not None
 
 
 def underscored(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -154,7 +191,7 @@ def _checked(each: Field[Any], value: object, release: Release) -> object:
     if get_origin(wanted) is tuple:
         if isinstance(value, str) and value:
             value = tuple(part.strip() for part in value.split(","))
-        if isinstance(value, list | tuple) and value:
+        if isinstance(value, list | tuple) and (value or wanted is not each.type):
             return tuple(value)
         raise ConfigError(f"{each.name} is {value!r}: a list that is not empty is allowed")
     least, most, allowed = rule["least"], rule["most"], rule["allowed"]

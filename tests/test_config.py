@@ -3,8 +3,10 @@ from dataclasses import FrozenInstanceError, dataclass, fields
 import pytest
 
 from kafkalearn.broker.broker_config import BrokerConfig
-from kafkalearn.config import configure, name_of, parse_properties, release_of, setting
+from kafkalearn.config import configure, is_left_out, name_of, parse_properties, release_of, setting
+from kafkalearn.consumer.consumer_config import ConsumerConfig
 from kafkalearn.errors import ConfigError
+from kafkalearn.producer.producer_config import ProducerConfig
 from kafkalearn.records import MAX_INT
 
 NEWEST = (4, 0)
@@ -95,6 +97,29 @@ def test_an_unknown_name_is_refused_with_the_closest_one():
     assert sentence(retrys=5) == "retrys is no setting of Settings: did you mean retries?"
     with pytest.raises(ConfigError, match=r"max\.wait\.m is no setting .* mean max_wait_ms\?"):
         configure(Settings, NEWEST, given={"max.wait.m": 5})
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("offsets.commit.timeout.ms", "offsets.topic.replication.factor", "zookeeper.connect"),
+        *("retry.backoff.max.ms", "group.consumer.session.timeout.ms", "compression_type"),
+        *("log.retention.hours", "cleanup.policy", "transactional.id", "ssl.truststore.location"),
+    ],
+)
+def test_a_key_that_is_left_out_is_told_as_such(key):
+    """It is Kafka's, whatever of ours is spelt alike; so no other is suggested."""
+    told = f"{key} is a setting of Kafka that is not built here: leave it out"
+    for kind in (BrokerConfig, ConsumerConfig, ProducerConfig):
+        assert sentence(kind, **{key: 1}) == told
+
+
+@pytest.mark.parametrize("kind", [BrokerConfig, ConsumerConfig, ProducerConfig])
+def test_what_is_built_is_not_told_to_be_left_out(kind):
+    """But for what only one kind of client has, which is found among its own first."""
+    names = {each.name for each in fields(kind)}
+    only_of_consumers = {"connections_max_idle_ms", "interceptor_classes"}
+    assert {each for each in names if is_left_out(each)} <= only_of_consumers
 
 
 def test_an_unknown_name_without_a_close_one_is_told_all():

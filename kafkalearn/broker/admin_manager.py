@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from kafkalearn.broker.broker_config import MAX_PARTITIONS
 from kafkalearn.broker.broker_context import BrokerContext
 from kafkalearn.broker.cluster import Cluster
+from kafkalearn.config import is_left_out
 from kafkalearn.errors import Errors, InvalidTopicError
 from kafkalearn.protocol.metadata import CreatableTopic, TopicResult
 from kafkalearn.records import check_topic, is_internal
@@ -138,10 +139,11 @@ def _refuse_count(num_partitions: int) -> TopicResult | None:
 def _refuse_configs(configs: Mapping[str, int]) -> TopicResult | None:
     for key, value in configs.items():
         if key not in TOPIC_SETTINGS:
-            known = " and ".join(TOPIC_SETTINGS)
-            return TopicResult(
-                Errors.INVALID_CONFIG, f"{key} is no setting of a topic: {known} are known"
+            what = (
+                "a setting that is not built here" if is_left_out(key) else "no setting of a topic"
             )
+            known = " and ".join(TOPIC_SETTINGS)
+            return TopicResult(Errors.INVALID_CONFIG, f"{key} is {what}: {known} are known")
         if not isinstance(value, int) or value < -1:
             return TopicResult(
                 Errors.INVALID_CONFIG, f"{key} is {value!r}: a whole number from -1 is allowed"

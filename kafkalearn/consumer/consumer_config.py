@@ -21,7 +21,7 @@ class ConsumerConfig:
     bootstrap_servers, connections_max_idle_ms, isolation_level, group_protocol: taken, so that a
     configuration can be used as it is, but without effect: the simulation is the cluster, no
     connection is closed for being idle, there are no transactions and one protocol.
-    client_id: by default the name of the consumer's node.
+    group_id: None is '', no group. client_id: by default the name of the consumer's node.
     enable_auto_commit: by default True where there is a group id.
     partition_assignment_strategy: names (``range``), Java's classes (``RangeAssignor``) or objects
     of classes derived from PartitionAssignor; preferred first.
@@ -29,7 +29,10 @@ class ConsumerConfig:
     key_deserializer, value_deserializer: a function from bytes, or the name of Java's class.
     interceptor_classes: objects with `on_consume(records)`, `on_commit(offsets)` and, if they like,
     `close()`.
-    auto_offset_reset: Differs from Kafka: no by_duration (4.0, KIP-1106).
+
+    Differs from Kafka: '' is no group since 2.2, where Kafka takes it for an id (4.0 refuses it);
+    the back-off of retries does not grow with each (retry.backoff.max.ms: 3.7, KIP-580);
+    auto_offset_reset knows no by_duration (4.0, KIP-1106).
     """
 
     bootstrap_servers: object = setting("")
@@ -53,7 +56,7 @@ class ConsumerConfig:
     metadata_max_age_ms: int = setting(300_000, least=0)
     retry_backoff_ms: int = setting(100, least=0)
     reconnect_backoff_ms: int = setting(50, least=0)
-    reconnect_backoff_max_ms: int = setting(50, least=0, since_0_11=1000)
+    reconnect_backoff_max_ms: int = setting(50, least=0, added="0.11", since_0_11=1000)
     request_timeout_ms: int = setting(305_000, least=0, since_2_0=30_000)
     connections_max_idle_ms: int = setting(540_000, least=-1)
     isolation_level: str = setting("read_uncommitted", allowed=ISOLATION_LEVELS, added="0.11")
@@ -77,6 +80,8 @@ def consumer_config(
     Source of the checks between keys: Heartbeat and KafkaConsumer's constructor (1.0.2).
     """
     values = with_properties(ConsumerConfig, given, properties=properties)
+    if values.get("group_id", "") is None:
+        values["group_id"] = ""
     config: ConsumerConfig = configure(ConsumerConfig, profile.version, given=values)
     config = with_one_backoff(config, values)
     if config.heartbeat_interval_ms >= config.session_timeout_ms:

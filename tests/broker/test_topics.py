@@ -69,6 +69,7 @@ def test_minus_one_partitions_are_the_brokers_num_partitions():
         ("t", {"retention_ms": -2}, "INVALID_CONFIG", "retention.ms is -2: a whole number from"),
         ("t", {"retention_ms": "1"}, "INVALID_CONFIG", "retention.ms is '1': a whole number from"),
         ("a b", {"retention": 1}, "INVALID_CONFIG", "retention is no setting of a topic"),
+        ("t", {"cleanup_policy": 1}, "INVALID_CONFIG", "cleanup.policy is a setting that is not"),
         ("a b", {"partitions": 0}, "INVALID_PARTITIONS", "0 partitions"),
     ],
 )

@@ -98,6 +98,15 @@ def test_assignors_that_are_none():
     )
 
 
+@pytest.mark.parametrize("name", ["sticky", "org.apache.kafka.clients.consumer.StickyAssignor"])
+def test_an_assignor_that_came_later(name):
+    """The sticky one came with 0.11 (KIP-54)."""
+    assert refused("0.10.1", partition_assignment_strategy=[name]) == (
+        "partition_assignment_strategy names sticky, which is known from Kafka 0.11 on: this is an "
+        "older one"
+    )
+
+
 @pytest.mark.parametrize("session_ms", [3000, 2999])
 def test_heartbeats_must_be_quicker_than_the_session(session_ms):
     """heartbeat.interval.ms is to be below session.timeout.ms; equal is too much."""

@@ -129,6 +129,10 @@ def _members(
         strategies = [chance.choice(COOPERATIVE)] * len(names)
     elif chance.random() < 0.2:  # each its own, with one that all have
         strategies = [chance.choice((("range",), *MIXED[:2])) for _ in names]
+    if profile == "0.10.1":  # it does not have the sticky one
+        strategies = [
+            tuple(each.replace("sticky", "roundrobin") for each in one) for one in strategies
+        ]
     commits = (COMMIT_BEFORE, "sync") if chance.random() < 0.12 else COMMITS
     commits = chance.choice((commits, (chance.choice(commits),)))
     same = {
