@@ -1,11 +1,12 @@
 """Which partition a record goes to: its own, or that of its key, or the next in some order.
 
 Source: org.apache.kafka.common.utils.Utils.murmur2; DefaultPartitioner (0.10.1.1, 1.0.2, 2.4.0),
-StickyPartitionCache (2.4.0), BuiltInPartitioner (3.9).
+StickyPartitionCache, RoundRobinPartitioner (2.4.0), BuiltInPartitioner (3.9).
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from inspect import isabstract
 from random import Random
 from typing import Any
 
@@ -148,7 +149,7 @@ class StickyPartitioner(DefaultPartitioner):
 
 
 class UniformStickyPartitioner(DefaultPartitioner):
-    """All to one partition, until batch.size bytes went there; then to any, at random.
+    """All to one partition, until batch.size bytes went there; then any (Java: BuiltInPartitioner).
 
     As long as a batch is open it goes on, up to twice as many bytes.
     is_full: whether a partition has no batch that is open.
@@ -190,27 +191,60 @@ class UniformStickyPartitioner(DefaultPartitioner):
         return self.random.choice(self.available_partitions(topic)), 0
 
 
+class KeylessRoundRobin(RoundRobinPartitioner):
+    """Kafka's class RoundRobinPartitioner: one after the other from 0, whatever the key (2.4).
+
+    It is asked again where a batch begins, and so leaves out a partition (KAFKA-9965).
+    """
+
+    def partition(self, record: ProducerRecord, key: bytes | None) -> int:
+        """See Partitioner."""
+        self._counters.setdefault(record.topic, 0)
+        return self.partition_without_key(record.topic)
+
+    def on_new_batch(self, topic: str, previous: int) -> bool:
+        """Go on, as nothing is remembered of the answer before."""
+        return True
+
+
+class KeylessSticky(StickyPartitioner):
+    """Kafka's class UniformStickyPartitioner: sticky, whatever the key (2.4)."""
+
+    def partition(self, record: ProducerRecord, key: bytes | None) -> int:
+        """See Partitioner."""
+        return self.partition_without_key(record.topic)
+
+
 def partitioner_of(
     context: ClientContext, config: ProducerConfig, *, metadata: Metadata, is_full: IsFull
 ) -> Partitioner:
     """Make a producer's own: of partitioner_class, or else as its release does."""
-    kind: Any = config.partitioner_class
-    if kind is None:
-        rule = context.profile.null_key_partitioner
-        if rule == "uniform_sticky":
-            return UniformStickyPartitioner(
-                metadata, context.random, batch_size=config.batch_size, is_full=is_full
-            )
-        kind = _KINDS[rule]
-    if not (isinstance(kind, type) and issubclass(kind, Partitioner)):
+    rule, given = context.profile.null_key_partitioner, config.partitioner_class
+    kind: Any = _OF_RULE[rule] if given is None else given
+    if given is DefaultPartitioner:
+        kind = "DefaultPartitioner"
+    if isinstance(kind, str):
+        kind = _NAMED.get(kind.rpartition(".")[2], {}).get(rule)
+    if not (isinstance(kind, type) and issubclass(kind, Partitioner)) or isabstract(kind):
+        names = ", ".join(name for name, kinds in _NAMED.items() if rule in kinds)
         raise ConfigError(
-            f"partitioner_class is {kind!r}: None or a class derived from Partitioner is allowed"
+            f"partitioner_class is {given!r}: None or a class derived from Partitioner is allowed, "
+            f"and of Kafka's own, by name, {names}"
         )
+    if issubclass(kind, UniformStickyPartitioner):
+        return kind(metadata, context.random, batch_size=config.batch_size, is_full=is_full)
     return kind(metadata, context.random)
 
 
-_KINDS = {
+_OF_RULE: dict[str, type[Partitioner]] = {
     "round_robin_one_counter": OneCounterPartitioner,
     "round_robin_per_topic": RoundRobinPartitioner,
     "sticky": StickyPartitioner,
+    "uniform_sticky": UniformStickyPartitioner,
+}
+# Kafka's classes, by the rule that their release has for records without key.
+_NAMED: dict[str, dict[str, type[Partitioner]]] = {
+    "DefaultPartitioner": _OF_RULE | {"uniform_sticky": StickyPartitioner},
+    "RoundRobinPartitioner": dict.fromkeys(("sticky", "uniform_sticky"), KeylessRoundRobin),
+    "UniformStickyPartitioner": {"sticky": KeylessSticky},
 }

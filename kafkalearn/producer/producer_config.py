@@ -21,7 +21,7 @@ class ProducerConfig:
     client_id: by default the name of the producer's node.
     delivery_timeout_ms: 0 in a release that does not know it.
     key_serializer, value_serializer: a function to bytes, or the name of Java's class.
-    partitioner_class: a class derived from Partitioner; by default the release's own.
+    partitioner_class: a class derived from Partitioner, or the name of Java's class.
 
     Differs from Kafka: enable_idempotence stays False (3.0 and later: True), since the brokers here
     give no producer ids, so that order and single delivery are as without it. There is no

@@ -4,8 +4,13 @@ from dataclasses import replace
 import pytest
 
 from kafkalearn.clients.metadata import Metadata
+from kafkalearn.errors import ConfigError
 from kafkalearn.producer.partitioner import (
+    DefaultPartitioner,
+    KeylessRoundRobin,
+    KeylessSticky,
     OneCounterPartitioner,
+    Partitioner,
     RoundRobinPartitioner,
     StickyPartitioner,
     UniformStickyPartitioner,
@@ -203,6 +208,69 @@ class DrawsInTurn:
 def test_each_release_has_its_partitioner(make, profile, expected):
     """Behaviour 70, both sides of each change."""
     assert type(make(profile).producer()._partitioner) is expected
+
+
+@pytest.mark.parametrize(
+    ("profile", "name", "expected"),
+    [
+        ("0.10.1", "DefaultPartitioner", OneCounterPartitioner),
+        ("1.0", "DefaultPartitioner", RoundRobinPartitioner),
+        ("2.4", "DefaultPartitioner", StickyPartitioner),
+        ("4.0", "DefaultPartitioner", StickyPartitioner),
+        ("2.4", "RoundRobinPartitioner", KeylessRoundRobin),
+        ("4.0", "RoundRobinPartitioner", KeylessRoundRobin),
+        ("2.4", "UniformStickyPartitioner", KeylessSticky),
+        ("1.0", DefaultPartitioner, RoundRobinPartitioner),
+        ("1.0", UniformStickyPartitioner, UniformStickyPartitioner),
+    ],
+)
+def test_kafkas_own_may_be_asked_for(make, profile, name, expected):
+    """By the name of Java's class, with its package or without, or as a class."""
+    world = make(profile)
+    for prefix in ("", "org.apache.kafka.clients.producer.") if isinstance(name, str) else [None]:
+        given = name if prefix is None else prefix + name
+        producer = world.producer(f"p{prefix}", partitioner_class=given)
+        assert type(producer._partitioner) is expected
+        assert producer.send("orders", value="a").get().partition == 0
+
+
+@pytest.mark.parametrize(
+    ("profile", "given", "names"),
+    [
+        ("2.3", "RoundRobinPartitioner", "DefaultPartitioner"),
+        ("2.4", "Mine", "DefaultPartitioner, RoundRobinPartitioner, UniformStickyPartitioner"),
+        ("4.0", "UniformStickyPartitioner", "DefaultPartitioner, RoundRobinPartitioner"),
+        ("1.0", Partitioner, "DefaultPartitioner"),
+    ],
+)
+def test_a_partitioner_that_is_none(make, profile, given, names):
+    """A name that the release does not have, and a class that leaves something open."""
+    with pytest.raises(ConfigError) as error:
+        make(profile).producer(partitioner_class=given)
+    assert str(error.value) == (
+        f"partitioner_class is {given!r}: None or a class derived from Partitioner is allowed, "
+        f"and of Kafka's own, by name, {names}"
+    )
+
+
+@pytest.mark.parametrize("counts", [[0, 5, 0, 5], [5, 5, 0]])
+def test_round_robin_whatever_the_key(make, counts):
+    """Asked again for each batch that would begin, it leaves partitions out (KAFKA-9965)."""
+    world = make("2.4", topics={"orders": len(counts)})
+    producer = world.producer(partitioner_class="RoundRobinPartitioner", linger_ms=1000)
+    sent = [producer.send("orders", key="same", value="a") for _ in range(10)]
+    producer.flush()
+    chosen = [future.get().partition for future in sent]
+    assert [chosen.count(each) for each in range(len(counts))] == counts
+
+
+def test_sticky_whatever_the_key(make):
+    """UniformStickyPartitioner of 2.4: keys that are apart by their hash stay together."""
+    world = make("2.4", topics={"orders": 4})
+    producer = world.producer(partitioner_class="UniformStickyPartitioner", linger_ms=1000)
+    sent = [producer.send("orders", key=str(key), value="a") for key in range(10)]
+    producer.flush()
+    assert len({future.get().partition for future in sent}) == 1
 
 
 def test_a_switch_alone_chooses_it(make):
