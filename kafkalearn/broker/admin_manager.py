@@ -4,6 +4,7 @@ Source: kafka.server.AdminManager, kafka.admin.AdminUtils, org.apache.kafka.comm
 (1.0.2; 2.3.1); ReplicationControlManager, AutoTopicCreationManager (4.0).
 """
 
+import re
 from collections.abc import Callable, Mapping
 
 from kafkalearn.broker.broker_config import MAX_PARTITIONS
@@ -42,7 +43,8 @@ class AdminManager:
         refused = self._refuse_new(name, topic.configs, count)
         if refused is None and not validate_only:
             self._record_change(name, now_ms, change="created", count=count)
-            self._cluster.create_topic(name, count, configs=topic.configs, now_ms=now_ms)
+            configs = {key: int(value) for key, value in topic.configs.items()}
+            self._cluster.create_topic(name, count, configs=configs, now_ms=now_ms)
         return refused or _DONE
 
     def auto_create_topic(self, name: str, *, now_ms: int) -> Errors:
@@ -80,7 +82,7 @@ class AdminManager:
         self._record("topic_changed", now_ms, topic=name, detail=detail)
 
     def _refuse_new(
-        self, name: str, configs: Mapping[str, int], num_partitions: int
+        self, name: str, configs: Mapping[str, int | str], num_partitions: int
     ) -> TopicResult | None:
         refusals: dict[str, Callable[[], TopicResult | None]] = {
             "exists": lambda: self._refuse_existing(name),
@@ -136,7 +138,7 @@ def _refuse_count(num_partitions: int) -> TopicResult | None:
     )
 
 
-def _refuse_configs(configs: Mapping[str, int]) -> TopicResult | None:
+def _refuse_configs(configs: Mapping[str, int | str]) -> TopicResult | None:
     for key, value in configs.items():
         if key not in TOPIC_SETTINGS:
             what = (
@@ -144,7 +146,7 @@ def _refuse_configs(configs: Mapping[str, int]) -> TopicResult | None:
             )
             known = " and ".join(TOPIC_SETTINGS)
             return TopicResult(Errors.INVALID_CONFIG, f"{key} is {what}: {known} are known")
-        if not isinstance(value, int) or value < -1:
+        if not re.fullmatch("-1|[0-9]+", str(value)):
             return TopicResult(
                 Errors.INVALID_CONFIG, f"{key} is {value!r}: a whole number from -1 is allowed"
             )

@@ -69,10 +69,11 @@ class CreatableTopic(NamedTuple):
     """num_partitions: -1 for the broker's num.partitions.
 
     configs: Kafka's topic settings by name: ``retention.ms`` and ``retention.bytes`` are known.
+    A number may be text, as which Kafka sends it.
     """
 
     num_partitions: int = -1
-    configs: Mapping[str, int] = {}
+    configs: Mapping[str, int | str] = {}
 
 
 @dataclass(slots=True, kw_only=True)

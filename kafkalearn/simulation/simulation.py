@@ -73,7 +73,7 @@ class Simulation(World):
         return self._sinks[name]
 
     def create_topic(
-        self, name: str, partitions: int = 1, *, configs: Mapping[str, int] | None = None
+        self, name: str, partitions: int = 1, *, configs: Mapping[str, int | str] | None = None
     ) -> None:
         """Make a topic, and wait until it is there; ApiError if a broker refuses.
 

@@ -106,8 +106,9 @@ def test_settings_come_as_arguments_or_as_properties(sim):
 
 def test_topics_are_made_grown_and_deleted(sim):
     """Each is there when the call returns."""
-    sim.create_topic("new", 2, configs={"retention.ms": 1_000})
+    sim.create_topic("new", 2, configs={"retention.ms": "1000"})
     assert len(sim.cluster.topics["new"].partitions) == 2
+    assert sim.cluster.topics["new"].configs == {"retention.ms": 1000}
     sim.create_partitions("new", 5)
     assert len(sim.cluster.topics["new"].partitions) == 5
     sim.delete_topic("new")
@@ -120,6 +121,10 @@ def test_topics_are_made_grown_and_deleted(sim):
         (lambda sim: sim.create_topic("t"), "^CreateTopics of t: there is a topic t already$"),
         (lambda sim: sim.create_topic("x", 0), "^CreateTopics of x: "),
         (lambda sim: sim.create_topic("a b"), "^CreateTopics of a b: "),
+        (
+            lambda sim: sim.create_topic("x", configs={"cleanup.policy": "compact"}),
+            "^CreateTopics of x: cleanup.policy is a setting that is not built here: ",
+        ),
         (lambda sim: sim.create_partitions("t", 1), "^CreatePartitions of t: "),
         (lambda sim: sim.create_partitions("none", 2), "^CreatePartitions of none: "),
         (lambda sim: sim.delete_topic("none"), "^DeleteTopics of none: "),
