@@ -147,19 +147,6 @@ class KafkaProfile(TopicRules):
     """A member of an old generation joins again under the id that it has (3.2, KAFKA-13419)."""
     pattern_refreshes_metadata: bool = True
     """A member with a pattern asks for metadata before it joins again, if it may already (2.0)."""
-    unknown_partition_is_awaited: bool = True
-    """A send to a partition that its topic does not have waits for it, up to max.block.ms, where it
-    used to be refused after one look at the metadata (2.2)."""
-    invalid_topic_is_told: bool = True
-    """A send to a topic that the brokers refuse fails as soon as they say so; before, it waited for
-    max.block.ms (2.1, KAFKA-5098)."""
-    request_timeout_is_told: bool = True
-    """Records whose request was not answered in time fail with REQUEST_TIMED_OUT, not as if the
-    connection had ended by itself, with NETWORK_EXCEPTION (3.5, KAFKA-14317)."""
-    null_key_partitioner: str = "uniform_sticky"
-    """Where a record without key and partition goes: round_robin_one_counter (of the producer),
-    round_robin_per_topic (0.10.2), sticky (one partition a batch: 2.4, KIP-480) or uniform_sticky
-    (one partition for batch.size bytes: 3.3, KIP-794)."""
 
     @property
     def version(self) -> Release:
