@@ -189,6 +189,10 @@ class FencedInstanceIdError(ApiError):
     """Another consumer has the same group.instance.id (FENCED_INSTANCE_ID, code 82)."""
 
 
+class GroupMaxSizeReachedError(ApiError):
+    """The group has as many members as the brokers allow (GROUP_MAX_SIZE_REACHED, code 81)."""
+
+
 class InvalidGroupIdError(ApiError):
     """The group id is empty (INVALID_GROUP_ID, code 24)."""
 
@@ -263,6 +267,7 @@ _EXCEPTIONS: dict[Errors, type[ApiError]] = {
     Errors.ILLEGAL_GENERATION: IllegalGenerationError,
     Errors.REBALANCE_IN_PROGRESS: RebalanceInProgressError,
     Errors.MEMBER_ID_REQUIRED: MemberIdRequiredError,
+    Errors.GROUP_MAX_SIZE_REACHED: GroupMaxSizeReachedError,
     Errors.FENCED_INSTANCE_ID: FencedInstanceIdError,
     Errors.INVALID_GROUP_ID: InvalidGroupIdError,
     Errors.INVALID_SESSION_TIMEOUT: InvalidSessionTimeoutError,

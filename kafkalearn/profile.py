@@ -61,6 +61,10 @@ class KafkaProfile(TopicRules):
     else its new id is stored at once, so that a failover does not bring the old back (2.6.1)."""
     heartbeat_ok_in_completing_rebalance: bool = True
     """A heartbeat between join and sync is NONE and restarts the session (2.6.1, KAFKA-10134)."""
+    full_group_counts_joins: bool = True
+    """While a group rebalances, group.max.size counts who has joined: the last to join are turned
+    away, not the first, and ids that were given out, too (2.6, KAFKA-9885). The join phase does
+    not end because the last that was missing is turned away (4.0)."""
     list_groups_states: bool = True
     """ListGroups tells states and filters by them (2.6, KIP-518)."""
     pending_sync_expires: bool = True
@@ -179,6 +183,7 @@ KAFKA_2_4 = replace(
     sync_names_protocol=False,
     static_restart_rebalances=False,
     heartbeat_ok_in_completing_rebalance=False,
+    full_group_counts_joins=False,
     list_groups_states=False,
     pending_sync_expires=False,
     skip_assignment=False,

@@ -8,7 +8,7 @@ GroupCoordinatorConfig.
 from dataclasses import dataclass
 
 from kafkalearn.config import setting
-from kafkalearn.records import MAX_LONG
+from kafkalearn.records import MAX_INT, MAX_LONG
 
 MAX_PARTITIONS = 10_000  # of one topic
 
@@ -26,6 +26,7 @@ class BrokerConfig:
     group_initial_rebalance_delay_ms: int = setting(0, least=0, since_0_11=3000)
     group_min_session_timeout_ms: int = setting(6000, least=0)
     group_max_session_timeout_ms: int = setting(300_000, least=0, since_2_3=1_800_000)
+    group_max_size: int = setting(MAX_INT, least=1, added="2.2")
     offsets_topic_num_partitions: int = setting(50, least=1, most=MAX_PARTITIONS)
     offsets_retention_minutes: int = setting(1440, least=1, since_2_0=10_080)
     offsets_retention_check_interval_ms: int = setting(600_000, least=1)

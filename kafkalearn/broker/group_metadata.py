@@ -171,6 +171,11 @@ class GroupMetadata:
         return self._awaiting_join == len(self.members) and not self.pending_members
 
     @property
+    def num_awaiting_join(self) -> int:
+        """How many joins are parked."""
+        return self._awaiting_join
+
+    @property
     def rebalance_timeout_ms(self) -> int:
         """The longest of all members."""
         return max([0, *(each.rebalance_timeout_ms for each in self.members.values())])

@@ -120,6 +120,9 @@ class GroupMetadataManager:
             for member in group.members.values():
                 self.rebalance.sessions.schedule_next_heartbeat_expiration(group, member, now_ms)
             self.rebalance.changes.record_loaded(group, partition, now_ms)
+            if len(group.members) > self._config.group_max_size:
+                reason = "it was loaded with more members than group.max.size"
+                self.rebalance.maybe_prepare_rebalance(group, reason, now_ms=now_ms)
             self.watch_expiry(group, now_ms)
 
     def unload(self, partition: int, now_ms: int) -> None:

@@ -1,5 +1,8 @@
 """JoinGroup: who may come in, who is told to ask again, and when it makes the group rebalance.
 
+Differs from 2.3 to 2.5: there a static member that restarts into a full group is turned away, too,
+but the group forgets its instance as well.
+
 Source: GroupCoordinator.handleJoinGroup, doUnknownJoinGroup, doJoinGroup (1.0.2, 2.4.0);
 GroupMetadataManager.classicGroupJoin (4.0).
 """
@@ -40,6 +43,9 @@ class JoinGroupHandler:
                 found = self._make_group(request, now_ms)
         if isinstance(found, Errors):
             reply(request.get_error_response(found))
+        elif not self._has_room_for(found, request.member_id):
+            self._turn_away(found, request.member_id, now_ms)
+            reply(JoinGroupResponse(error_code=Errors.GROUP_MAX_SIZE_REACHED))
         else:
             self._join(found, request, reply=reply, now_ms=now_ms)
 
@@ -56,6 +62,29 @@ class JoinGroupHandler:
         least = self._config.group_min_session_timeout_ms
         most = self._config.group_max_session_timeout_ms
         return least <= request.session_timeout_ms <= most
+
+    def _has_room_for(self, group: GroupMetadata, member_id: str) -> bool:
+        """Whether group.max.size lets it in, or stay (KIP-389)."""
+        most = self._config.group_max_size
+        member = group.members.get(member_id)
+        waits = member is not None and member.awaiting_join is not None
+        if not self._profile.full_group_counts_joins:
+            if member is None:
+                return member_id != UNKNOWN_MEMBER_ID or len(group.members) < most
+            return waits or len(group.members) <= most
+        if group.is_in(_S.PREPARING_REBALANCE):
+            return waits or group.num_awaiting_join < most
+        return member is not None or len(group.members) < most
+
+    def _turn_away(self, group: GroupMetadata, member_id: str, now_ms: int) -> None:
+        changes, reason = self._rebalance.changes, "the group is full"
+        if member_id in group.pending_members:
+            changes.remove_pending(group, member_id, reason=reason, now_ms=now_ms)
+        elif member_id in group.members:
+            member = group.members[member_id]
+            changes.remove_member(group, member, reason=reason, now_ms=now_ms)
+        if not self._profile.full_group_counts_joins:
+            self._rebalance.try_complete_join(group, now_ms)
 
     def _join(
         self, group: GroupMetadata, request: JoinGroupRequest, *, now_ms: int, reply: Reply

@@ -107,8 +107,7 @@ class Groups:
 
     def __init__(self, profile="1.0", *, owned=True, offsets_load_ms=0, **settings):
         self.profile = profile_of(profile)
-        given = {"group_initial_rebalance_delay_ms": 0, **settings}
-        self.config = configure(BrokerConfig, self.profile.version, given=given)
+        self.configure(**settings)
         self.offsets_load_ms = offsets_load_ms
         self.loop = EventLoop(max_time_ms=400 * DAY_MS)
         self.log, self.events, self.random = MemoryLog(), [], random.Random(0)
@@ -119,6 +118,11 @@ class Groups:
             self.immigrate()
 
     # The coordinator's life.
+
+    def configure(self, **settings):
+        """Have the next coordinator started with these settings."""
+        given = {"group_initial_rebalance_delay_ms": 0, **settings}
+        self.config = configure(BrokerConfig, self.profile.version, given=given)
 
     def start(self):
         """Start a coordinator that leads nothing yet; one before it dies with its timers."""

@@ -299,6 +299,18 @@ def test_heartbeat_ok_in_completing_rebalance(profile, expected):
     assert group_in("AwaitingSync", profile).heartbeat("a").error == expected
 
 
+@switch("full_group_counts_joins", off=["b"], on=["a"])
+def test_full_group_counts_joins(profile, expected):
+    """Without it an id that was given out comes in, and then the first to join again has to go."""
+    groups = Groups(profile, group_max_size=1)
+    groups.join_once("a")
+    groups.join_once("b")
+    for client in ("a", "b", "a"):
+        groups.join_once(client)
+        groups.wait()
+    assert (groups.members, groups.state) == (expected, "AwaitingSync")
+
+
 @switch("list_groups_states", off=("", "refused"), on=("Stable", "NONE"))
 def test_list_groups_states(profile, expected):
     """Without it a list says no states, and cannot be filtered by them."""

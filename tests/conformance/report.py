@@ -55,8 +55,6 @@ class Report:
 
 def skips(sequence: Sequence) -> Iterable[tuple[int, str]]:
     """Give the steps from which a sequence is not compared, with the reason."""
-    if "group.max.size" in sequence["config"]:
-        yield 1, "group.max.size is not modelled"
     if "quirk" in sequence:
         [step] = re.findall(r"from step (\d+)", sequence["quirk"])
         yield int(step), "quirk: the session timer of a member that is gone"

@@ -9,6 +9,7 @@ from kafkalearn.assignors.range_assignor import RangeAssignor
 from kafkalearn.errors import (
     ConcurrentModificationError,
     ConfigError,
+    GroupMaxSizeReachedError,
     IllegalArgumentError,
     IllegalStateError,
     InvalidGroupIdError,
@@ -500,6 +501,19 @@ def test_a_session_timeout_that_the_broker_refuses(profile, session_ms, right):
             f"{session_ms}, and the brokers allow group_min_session_timeout_ms to "
             "group_max_session_timeout_ms"
         )
+
+
+@pytest.mark.parametrize("profile", ["2.3", "2.4", "4.0"])
+def test_a_group_that_is_full(profile):
+    """Poll raises, and does so again as long as the group has as many members as allowed."""
+    sim = cluster(profile, group_max_size=1)
+    first, second = group(sim, "c1", "c2")
+    assert {type(each) for each in second.errors} == {GroupMaxSizeReachedError}
+    assert str(second.errors[0]) == "JoinGroup of group 'g' is answered GROUP_MAX_SIZE_REACHED"
+    assert (first.owns, second.owns, first.errors) == ("orders-0 orders-1", "", [])
+    first.close()
+    sim.run_until(sim.now_ms + 5000)
+    assert second.owns == "orders-0 orders-1"
 
 
 def test_a_consumer_of_a_crashed_node():
