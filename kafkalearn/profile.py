@@ -88,7 +88,8 @@ class KafkaProfile(TopicRules):
     """DescribeGroups shows the latest assignments outside Stable, too (4.0)."""
     admin_sees_stored_groups: bool = True
     """A group is described and listed only once something about it is in the log (4.0): not so one
-    that a commit brought into being which was refused."""
+    that a commit brought into being which was refused. While a part of the log is being read,
+    ListGroups is refused, where it used to bring the rest beside the error."""
 
     # What clients do.
 

@@ -40,18 +40,21 @@ class GroupAdmin:
         reply(DescribeGroupsResponse(groups=tuple(groups)))
 
     def handle_list_groups(self, request: ListGroupsRequest, now_ms: int, reply: Reply) -> None:
-        """Name the groups of this coordinator."""
+        """Name the groups of this coordinator, in the states that are asked for."""
         if not self._groups.is_active:
             reply(request.get_error_response(Errors.COORDINATOR_NOT_AVAILABLE))
             return
         loading = Errors.COORDINATOR_LOAD_IN_PROGRESS if self._groups.is_loading else Errors.NONE
+        if self._groups.is_loading and self._profile.admin_sees_stored_groups:
+            reply(request.get_error_response(loading))
+            return
         listed = [
             _overview(each, self._profile)
             for each in self._groups.all()
             if _is_seen(each, self._profile)
         ]
-        wanted = request.states_filter
-        groups = [each for each in listed if not wanted or each.group_state in wanted]
+        wanted = {each.lower().strip() for each in request.states_filter}
+        groups = [each for each in listed if not wanted or each.group_state.lower() in wanted]
         reply(ListGroupsResponse(error_code=loading, groups=tuple(groups)))
 
     def handle_delete_groups(self, request: DeleteGroupsRequest, now_ms: int, reply: Reply) -> None:

@@ -216,6 +216,25 @@ def test_only_the_groups_of_the_partition_that_moved_go(profile):
     assert found == {"test": "NOT_COORDINATOR", "group1": "NONE"}
 
 
+@pytest.mark.parametrize(
+    ("profile", "told"), [*((each, {"test"}) for each in EVERY_PROFILE[:-1]), ("4.0", set())]
+)
+def test_a_list_while_a_partition_is_being_read(profile, told):
+    """It is COORDINATOR_LOAD_IN_PROGRESS; up to 3.9 it names the groups that are known already."""
+    groups = Groups(profile, offsets_load_ms=100)
+    for name in ("test", "group1"):
+        groups.commit(group_id=name)
+    groups.start()
+    groups.coordinator.handle_group_immigration(48, groups.now_ms)
+    groups.wait(100)
+    groups.coordinator.handle_group_immigration(40, groups.now_ms)
+    listed = groups.list()
+    assert listed.error == "COORDINATOR_LOAD_IN_PROGRESS"
+    assert {each.group_id for each in listed.response.groups} == told
+    groups.wait(100)
+    assert {each.group_id for each in groups.list().response.groups} == {"test", "group1"}
+
+
 # Which partition, and so which broker, that is.
 
 
