@@ -60,7 +60,7 @@ class GroupAdmin:
     def handle_delete_groups(self, request: DeleteGroupsRequest, now_ms: int, reply: Reply) -> None:
         """Forget Empty groups with their offsets."""
         results = {}
-        for group_id in request.groups_names:
+        for group_id in dict.fromkeys(request.groups_names):
             found = self._groups.find_to_show(group_id)
             if isinstance(found, Errors):
                 results[group_id] = found
