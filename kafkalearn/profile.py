@@ -20,6 +20,8 @@ class KafkaProfile(TopicRules):
     Those of topics and producers are in TopicRules.
     """
 
+    deleted_topic_takes_offsets: bool = True
+    """What was committed for a topic goes when the topic is deleted (0.10.2, KAFKA-2000)."""
     initial_delay_from_empty: bool = True
     """A rebalance of an empty group waits group.initial.rebalance.delay.ms (0.11, KIP-134)."""
     empty_group_extends_delay: bool = True
@@ -251,6 +253,7 @@ KAFKA_1_0 = replace(
 KAFKA_0_10_1 = replace(
     KAFKA_1_0,
     release="0.10.1",
+    deleted_topic_takes_offsets=False,
     initial_delay_from_empty=False,
     first_join_checks_protocols=False,
     sync_commit_runs_callbacks=False,

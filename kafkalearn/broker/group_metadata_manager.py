@@ -177,8 +177,11 @@ class GroupMetadataManager:
 
     def remove_partitions(self, partitions: Iterable[TopicPartition], now_ms: int) -> None:
         """Forget what all groups committed for partitions that are gone."""
+        if not self._profile.deleted_topic_takes_offsets:
+            return
         gone = list(partitions)
         for group in self.all():
+            group.pending_offset_commits.difference_update(gone)
             self._remove_offsets(group, gone, reason="topic deleted", now_ms=now_ms)
             if not self._profile.cleanup_waits_for_check:
                 self._delete_if_unused(group, now_ms)

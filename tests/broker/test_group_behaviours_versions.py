@@ -133,6 +133,15 @@ def test_every_switch_is_tested():
     assert (asked | through_state_name) - of_topics == TESTED
 
 
+@switch("deleted_topic_takes_offsets", off=1, on=-1)
+def test_deleted_topic_takes_offsets(profile, expected):
+    """Without it an offset outlives its topic, and is there when one of that name is made."""
+    groups = Groups(profile)
+    groups.commit()
+    groups.coordinator.handle_deleted_partitions([T0], groups.now_ms)
+    assert groups.committed() == expected
+
+
 @switch("initial_delay_from_empty", off=0, on=3000)
 def test_initial_delay_from_empty(profile, expected):
     """Without it the first joiner is answered at once."""
