@@ -78,6 +78,8 @@ class KafkaProfile(TopicRules):
     refused_offset_is_forgotten: bool = True
     """An offset refused for its metadata, in a commit that is otherwise accepted, leaves nothing
     behind; it used to keep the group from ever being removed (3.8)."""
+    expiry_ends_initial_delay: bool = True
+    """The initial delay ends when a member or a given-out id expires and none is missing (4.0)."""
     cleanup_waits_for_check: bool = True
     """When a topic goes with its offsets, Empty groups without others stay until the next check
     for old offsets (4.0)."""
@@ -192,6 +194,7 @@ KAFKA_2_4 = replace(
     skip_assignment=False,
     rejoin_updates_timeouts=False,
     refused_offset_is_forgotten=False,
+    expiry_ends_initial_delay=False,
     cleanup_waits_for_check=False,
     sync_in_stable_keeps_session=False,
     leave_in_one_step=False,

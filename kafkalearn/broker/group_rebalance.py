@@ -94,12 +94,19 @@ class GroupRebalance:
 
     def _expire_pending_member(self, group: GroupMetadata, member_id: str, now_ms: int) -> None:
         reason = "nobody joined with it within the session timeout"
-        self.remove_pending_member(group, member_id, reason=reason, now_ms=now_ms)
+        self.changes.remove_pending(group, member_id, reason=reason, now_ms=now_ms)
+        self._wait_for_no_more_than_the_rest(group)
+        self.try_complete_join(group, now_ms)
 
     def _expire_member(self, group: GroupMetadata, member: MemberMetadata, now_ms: int) -> None:
         reason = "no sign of life within the session timeout"
         self.changes.remove_member(group, member, reason=reason, now_ms=now_ms)
+        self._wait_for_no_more_than_the_rest(group)
         self.rebalance_without(group, f"{member.member_id} gave {reason}", now_ms=now_ms)
+
+    def _wait_for_no_more_than_the_rest(self, group: GroupMetadata) -> None:
+        if self._profile.expiry_ends_initial_delay and group.has_all_members_joined():
+            group.in_initial_delay = False
 
     def rebalance_without(self, group: GroupMetadata, reason: str, *, now_ms: int) -> None:
         """React to members that are gone."""

@@ -369,6 +369,16 @@ def test_refused_offset_is_forgotten(profile, expected):
     assert (groups.committed(T1), groups.state) == (-1, expected)
 
 
+@switch("expiry_ends_initial_delay", off=12_000, on=10_000)
+def test_expiry_ends_initial_delay(profile, expected):
+    """Without it a delay is waited for to its end; nobody waits for who joins in it later."""
+    groups = Groups(profile, group_initial_rebalance_delay_ms=12_000)
+    groups.join_once("ghost")
+    joined = groups.join("a")
+    groups.until(12_000)
+    assert joined.at_ms == expected
+
+
 @switch("cleanup_waits_for_check", off="none", on="Empty")
 def test_cleanup_waits_for_check(profile, expected):
     """Without it an Empty group goes with the topic of its last offset."""
