@@ -63,6 +63,9 @@ class KafkaProfile(TopicRules):
     else its new id is stored at once, so that a failover does not bring the old back (2.6.1)."""
     heartbeat_ok_in_completing_rebalance: bool = True
     """A heartbeat between join and sync is NONE and restarts the session (2.6.1, KAFKA-10134)."""
+    heartbeat_limits_first_join: bool = True
+    """A heartbeat during a member's first join begins a session that can end before the join; it
+    used to lift every limit from that join (2.5, KAFKA-9752)."""
     full_group_counts_joins: bool = True
     """While a group rebalances, group.max.size counts who has joined: the last to join are turned
     away, not the first, and ids that were given out, too (2.6, KAFKA-9885). The join phase does
@@ -188,6 +191,7 @@ KAFKA_2_4 = replace(
     sync_names_protocol=False,
     static_restart_rebalances=False,
     heartbeat_ok_in_completing_rebalance=False,
+    heartbeat_limits_first_join=False,
     full_group_counts_joins=False,
     list_groups_states=False,
     pending_sync_expires=False,

@@ -45,7 +45,7 @@ class GroupRebalance:
         self._when_empty = when_empty
         self.changes = GroupChanges(context)
         self.sessions = MemberSessions(
-            context.timers,
+            context,
             on_expired=self._expire_member,
             on_pending_expired=self._expire_pending_member,
         )

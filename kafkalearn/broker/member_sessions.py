@@ -6,8 +6,8 @@ completeAndScheduleNextHeartbeatExpiration, addPendingMemberExpiration (2.4.0).
 
 from collections.abc import Callable
 
+from kafkalearn.broker.broker_context import BrokerContext
 from kafkalearn.broker.group_metadata import GroupMetadata
-from kafkalearn.broker.interfaces import Timers
 from kafkalearn.broker.member_metadata import MemberMetadata
 
 NEW_MEMBER_JOIN_TIMEOUT_MS = 5 * 60 * 1000  # GroupCoordinator.NewMemberJoinTimeoutMs
@@ -22,12 +22,13 @@ class MemberSessions:
 
     def __init__(
         self,
-        timers: Timers,
+        context: BrokerContext,
         *,
         on_expired: Callable[[GroupMetadata, MemberMetadata, int], None],
         on_pending_expired: Callable[[GroupMetadata, str, int], None],
     ) -> None:
-        self._timers = timers
+        self._timers = context.timers
+        self._profile = context.profile
         self._on_expired = on_expired
         self._on_pending_expired = on_pending_expired
 
@@ -35,6 +36,11 @@ class MemberSessions:
         self, group: GroupMetadata, member: MemberMetadata, now_ms: int
     ) -> None:
         """Begin the session anew: the member has shown that it lives."""
+        joins_first = member.is_new and member.awaiting_join is not None
+        if joins_first and not self._profile.heartbeat_limits_first_join:
+            if member.session_timer is not None:
+                member.session_timer.cancel()
+            return
         self._expect(group, member, now_ms + member.session_timeout_ms)
 
     def limit_first_join(self, group: GroupMetadata, member: MemberMetadata, now_ms: int) -> None:

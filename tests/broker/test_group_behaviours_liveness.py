@@ -492,6 +492,27 @@ def test_a_new_member_waits_five_minutes_at_most(profile):
     assert groups.members == ["a"]
 
 
+@pytest.mark.parametrize("profile", ["0.10.1", "1.0", "2.3", "2.4"])
+@pytest.mark.parametrize("sign", ["heartbeat", "commit"])
+def test_a_sign_of_life_during_a_first_join_once_ended_nothing(profile, sign):
+    """Up to 2.4 the member stays in the join, and its session begins with the answer."""
+    groups = Groups(profile)
+    given = {"session_timeout_ms": 300_000, "rebalance_timeout_ms": 400_000}
+    groups.form("a", **given)
+    new = groups.join("b")
+    groups.until(1000)
+    groups.ids["b"] = list(groups.group.members)[-1]  # as an administrator learns it
+    getattr(groups, sign)("b", generation_id=1)
+    groups.until(200_000)
+    groups.heartbeat("a")
+    groups.until(399_000)
+    assert new.parked
+    groups.join("a", **given)
+    assert (new.error, new.at_ms) == ("NONE", 399_000)
+    groups.until(409_000)
+    assert groups.removed() == [(409_000, "b")]
+
+
 @pytest.mark.parametrize("profile", ["0.10.1", "1.0"])
 def test_a_new_member_once_waited_for_as_long_as_it_took(profile):
     """Behaviour B11: before 2.1.1 nothing bounds a first join but the rebalance itself."""

@@ -308,6 +308,19 @@ def test_heartbeat_ok_in_completing_rebalance(profile, expected):
     assert group_in("AwaitingSync", profile).heartbeat("a").error == expected
 
 
+@switch("heartbeat_limits_first_join", off="parked", on="UNKNOWN_MEMBER_ID")
+def test_heartbeat_limits_first_join(profile, expected):
+    """Without it a member that beat while its first join was parked waits as long as it takes."""
+    groups = Groups(profile)
+    groups.form("a", session_timeout_ms=1_000_000, rebalance_timeout_ms=1_000_000)
+    new = groups.join("b")
+    assert groups.heartbeat("b", generation_id=1).error == "REBALANCE_IN_PROGRESS"
+    groups.until(10_000)
+    assert new.error == expected
+    groups.until(300_000)
+    assert new.error == expected
+
+
 @switch("full_group_counts_joins", off=["b"], on=["a"])
 def test_full_group_counts_joins(profile, expected):
     """Without it an id that was given out comes in, and then the first to join again has to go."""
