@@ -175,6 +175,8 @@ CHINESE = Wording(
         "nobody joined with it within the session timeout": "会话超时内无人用它加入",
         "did not join again within the rebalance timeout": "未在重平衡超时内重新加入",
         "did not sync within the rebalance timeout": "未在重平衡超时内同步",
+        "the group is full": "消费组已满",
+        "it was loaded with more members than group.max.size": "载入的成员多于 group.max.size",
         "expired": "已过期",
         "empty, without offsets": "为空，没有 offset",
         "topic deleted": "topic 已删除",

@@ -59,6 +59,10 @@ _ANSWERED: dict[tuple[str, str], Clause] = {
         "The group shares no assignor, or no kind of protocol, with {} and goes on without it",
         "消费组与 {} 没有共同的分配策略或协议类型，照常运行",
     ),
+    ("JoinGroup", "GROUP_MAX_SIZE_REACHED"): (
+        "The group has as many members as group.max.size allows: the poll of {} raises",
+        "消费组成员数已达 group.max.size：{} 的 poll 抛出异常",
+    ),
     ("JoinGroup", "FENCED_INSTANCE_ID"): _FENCED,
     ("JoinGroup", "NOT_COORDINATOR"): _LOOKS,
     ("JoinGroup", "COORDINATOR_LOAD_IN_PROGRESS"): (
