@@ -152,7 +152,8 @@ class GroupMetadataManager:
     def watch_expiry(self, group: GroupMetadata, now_ms: int) -> None:
         """See to it that the next check for old offsets comes, if this group can grow old.
 
-        Checks are a fixed interval apart, counted from the broker's start.
+        Checks are a fixed interval apart, counted from the broker's start. Differs from 4.0: there
+        each partition has its own, counted from when it was read (GroupCoordinatorShard.onLoaded).
         """
         if self._expiry_timer is None and self._can_expire(group):
             interval_ms = self._config.offsets_retention_check_interval_ms
