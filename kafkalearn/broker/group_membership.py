@@ -119,7 +119,9 @@ class GroupMembership:
         if member_id == UNKNOWN_MEMBER_ID and instance_id in group.static_members:
             member_id = group.static_members[instance_id]  # an administrator names the instance
         if member_id in group.pending_members:
-            self._rebalance.remove_pending_member(group, member_id, reason="left", now_ms=now_ms)
+            self._rebalance.changes.remove_pending(group, member_id, reason="left", now_ms=now_ms)
+            if not self._profile.leave_in_one_step:
+                self._rebalance.try_complete_join(group, now_ms)
             return Errors.NONE
         error = group.validate_member(member_id, instance_id)
         if error is Errors.NONE:

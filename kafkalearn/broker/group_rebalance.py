@@ -85,13 +85,6 @@ class GroupRebalance:
         group.park_join(member, reply)
         self.maybe_prepare_rebalance(group, f"member {member.member_id} joins again", now_ms=now_ms)
 
-    def remove_pending_member(
-        self, group: GroupMetadata, member_id: str, *, reason: str, now_ms: int
-    ) -> None:
-        """Wait no longer for the use of an id that was given out."""
-        self.changes.remove_pending(group, member_id, reason=reason, now_ms=now_ms)
-        self.try_complete_join(group, now_ms)
-
     def _expire_pending_member(self, group: GroupMetadata, member_id: str, now_ms: int) -> None:
         reason = "nobody joined with it within the session timeout"
         self.changes.remove_pending(group, member_id, reason=reason, now_ms=now_ms)

@@ -313,7 +313,7 @@ def test_an_id_that_is_not_used_is_no_member(profile, state):
 def test_an_id_that_is_not_used_can_leave(profile):
     """Behaviour B4: the rebalance that waited for it ends at once."""
     groups = Groups(profile)
-    groups.form("a", "b")
+    generation = groups.form("a", "b")
     groups.join("a")
     groups.join_once("ghost")
     parked = groups.join("b")
@@ -321,6 +321,7 @@ def test_an_id_that_is_not_used_can_leave(profile):
     groups.until(500)
     assert groups.leave("ghost").error == "NONE"
     assert (parked.error, parked.at_ms) == ("NONE", 500)
+    assert (groups.state, groups.group.generation_id) == ("AwaitingSync", generation + 1)
     assert groups.leave("ghost").error == "UNKNOWN_MEMBER_ID"
 
 
