@@ -9,7 +9,6 @@ Where is it?
     what both share: connections, metadata     kafkalearn.clients
     what happened: the only thing that leaves  kafkalearn.trace       Trace, describe
     which Kafka's rules hold, as switches      kafkalearn.profile     KafkaProfile
-        kafkalearn.topic_rules has those of topics and producers
     settings: Kafka's keys, their defaults     kafkalearn.config
     brokers: group_coordinator.py first        kafkalearn.broker      logs, groups, their offsets
     requests and responses, by family          kafkalearn.protocol

@@ -29,7 +29,7 @@ _NOT_BUILT = re.compile(
     | connections_max | control_plane | controlled_ | controller_ | create_topic_policy |
     default_list | default_replication | delegation_ | delete_records | delete_retention |
     delete_topic | early_start | eligible_leader | enable_metrics | fetch_purgatory | file_delete
-    | flush_ | follower_ | group_consumer | group_coordinator | group_max_size | group_remote |
+    | flush_ | follower_ | group_consumer | group_coordinator | group_remote |
     group_share | host_name | index_interval | initial_broker | inter_broker | interceptor_classes
     | internal_ | kafka_metrics | leader_ | listener | local_retention | log_cleaner | log_cleanup
     | log_dir | log_flush | log_index | log_initial | log_local | log_message | log_preallocate |

@@ -27,7 +27,6 @@ UNCOUNTED = {"now_ms", "reply"}  # what every handler of a broker is handed besi
 # "module" or "module:function" -> the words of its docstring's first line that defend it
 EXCEPTIONS = {
     "errors.py": "one flat table",
-    "profile.py": "one flat table",
     "simulation/message_journal.py:MessageJournal.__call__": "those of the engine's Journal",
     "trace/trace.py:Trace.record": "an argument for each of its columns",
     "scenarios/groups.py:group_changes": "the RebalanceExplorer's settings",

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "kafkalearn"
-OPEN_TO_ALL = {"errors", "records", "trace", "config", "profile", "topic_rules"}
+OPEN_TO_ALL = {"errors", "records", "trace", "config", "profile"}
 SIMULATED = {"engine", "protocol", "assignors", "broker", "clients", "consumer", "producer"}
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
@@ -23,7 +23,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "trace": set(),
     "config": set(),
     "profile": set(),
-    "topic_rules": set(),
     "engine": set(),
     "protocol": set(),
     "assignors": set(),

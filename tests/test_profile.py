@@ -17,7 +17,9 @@ from kafkalearn.profile import (
     KafkaProfile,
     profile_of,
 )
-from kafkalearn.topic_rules import TopicRules
+from kafkalearn.profile.consumer_rules import ConsumerRules
+from kafkalearn.profile.group_rules import GroupRules
+from kafkalearn.profile.topic_rules import TopicRules
 
 IN_ORDER = [KAFKA_0_10_1, KAFKA_1_0, KAFKA_2_3, KAFKA_2_4, KAFKA_4_0]
 SWITCHES = [each.name for each in fields(KafkaProfile) if each.name != "release"]
@@ -78,7 +80,7 @@ def test_each_switch_differs_between_presets():
 def test_each_switch_says_what_it_does_and_since_when():
     """Below each field stands what holds, with the release that brought it."""
     body = []
-    for each in (TopicRules, KafkaProfile):
+    for each in (TopicRules, GroupRules, ConsumerRules):
         (class_,) = ast.parse(inspect.getsource(each)).body
         body += class_.body
     told = {}

@@ -10,9 +10,9 @@ from kafkalearn.broker.broker_config import BrokerConfig
 from kafkalearn.broker.group_state import GroupState
 from kafkalearn.config import configure
 from kafkalearn.errors import Errors, InvalidRequestError
-from kafkalearn.profile import KAFKA_4_0, PROFILES, KafkaProfile
+from kafkalearn.profile import KAFKA_4_0, PROFILES
+from kafkalearn.profile.group_rules import GroupRules
 from kafkalearn.records import OffsetAndMetadata, TopicPartition
-from kafkalearn.topic_rules import TopicRules
 from tests.broker.groups import EVERY_PROFILE, T0, Groups, group_in
 
 T1 = TopicPartition("t", 1)
@@ -125,12 +125,12 @@ def outcome(ask):
 
 
 def test_every_switch_is_tested():
-    """A new switch that brokers ask wants a test here that tells its two sides apart."""
+    """A new switch of groups is asked, and wants a test here that tells its two sides apart."""
     code = "".join(path.read_text("utf-8") for path in Path(broker.__file__).parent.glob("*.py"))
-    asked = {each.name for each in fields(KafkaProfile) if f"profile.{each.name}" in code}
+    switches = {each.name for each in fields(GroupRules)}
     through_state_name = {"completing_rebalance_name"}
-    of_topics = {each.name for each in fields(TopicRules)}  # see test_topics.py
-    assert (asked | through_state_name) - of_topics == TESTED
+    assert {each for each in switches if f"profile.{each}" not in code} == through_state_name
+    assert switches == TESTED
 
 
 @switch("deleted_topic_takes_offsets", off=1, on=-1)

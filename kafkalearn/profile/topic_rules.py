@@ -1,4 +1,4 @@
-"""Which Kafka's rules hold for topics and for records on their way into them: part of a profile.
+"""Which Kafka's rules hold for topics, and for records on their way into them.
 
 Source: AdminManager, KafkaApis and the producer of Kafka 0.10.1.1, 1.0.2, 2.3.1, 2.4.0 and of trunk
 before 4.0.
@@ -7,11 +7,9 @@ before 4.0.
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class TopicRules:
-    """A release, and the switches of its KafkaProfile that no group asks about."""
-
-    release: str
+    """The switches of brokers and producers that no group asks about."""
 
     # What brokers do.
 
