@@ -80,7 +80,7 @@ def test_each_switch_differs_between_presets():
 def test_each_switch_says_what_it_does_and_since_when():
     """Below each field stands what holds, with the release that brought it."""
     body = []
-    for each in (TopicRules, GroupRules, ConsumerRules):
+    for each in (GroupRules, TopicRules, ConsumerRules):
         (class_,) = ast.parse(inspect.getsource(each)).body
         body += class_.body
     told = {}

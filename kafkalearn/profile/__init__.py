@@ -14,7 +14,7 @@ from kafkalearn.profile.topic_rules import TopicRules
 
 
 @dataclass(frozen=True, kw_only=True)
-class KafkaProfile(ConsumerRules, GroupRules, TopicRules):
+class KafkaProfile(ConsumerRules, TopicRules, GroupRules):
     """One release's rules. Each switch says what holds when it is True, and since when."""
 
     release: str
