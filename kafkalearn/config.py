@@ -42,7 +42,7 @@ _NOT_BUILT = re.compile(
     offsets_topic_segment | partitioner_adaptive | partitioner_availability | partitioner_ignore |
     password_encoder | port | preallocate | principal_ | process_roles | producer_id |
     producer_purgatory | queued_max | quota_ | rebalance_timeout | receive_buffer | remote_ |
-    replica_ | replication_quota | reserved_broker | retry_backoff_max | sasl_ | security_ |
+    replica_ | replication_quota | reserved_broker | sasl_ | security_ |
     segment_ | send_buffer | server_max | share_ | socket_ | ssl_ | telemetry_ | timeout_ms |
     transaction | unclean_ | unstable_ | zookeeper_
     """,

@@ -103,7 +103,7 @@ def test_an_unknown_name_is_refused_with_the_closest_one():
     "key",
     [
         *("offsets.commit.timeout.ms", "offsets.topic.replication.factor", "zookeeper.connect"),
-        *("retry.backoff.max.ms", "group.consumer.session.timeout.ms", "compression_type"),
+        *("group.consumer.session.timeout.ms", "compression_type"),
         *("log.retention.hours", "cleanup.policy", "transactional.id", "ssl.truststore.location"),
     ],
 )

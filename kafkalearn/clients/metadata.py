@@ -6,6 +6,7 @@ Differs from Kafka: a producer's topics do not expire after five minutes without
 
 from collections.abc import Callable, Iterable
 
+from kafkalearn.clients.exponential_backoff import ExponentialBackoff
 from kafkalearn.errors import Errors
 from kafkalearn.protocol.message import Response
 from kafkalearn.protocol.metadata import MetadataRequest, MetadataResponse
@@ -31,7 +32,11 @@ class Metadata:
     """
 
     def __init__(
-        self, brokers: Iterable[str], *, refresh_backoff_ms: int, metadata_expire_ms: int
+        self,
+        brokers: Iterable[str],
+        *,
+        refresh_backoff: ExponentialBackoff,
+        metadata_expire_ms: int,
     ) -> None:
         self.topics: dict[str, None] = {}
         self.need_metadata_for_all_topics = False
@@ -44,10 +49,12 @@ class Metadata:
         self.unavailable_topics: frozenset[str] = frozenset()
         self.invalid_topics: frozenset[str] = frozenset()
         self._listeners: list[Listener] = []
-        self._refresh_backoff_ms = refresh_backoff_ms
+        self._refresh_backoff = refresh_backoff
+        self._failures = self._equivalent_responses = 0
+        self._backoff_ms = refresh_backoff.initial_ms
         self._metadata_expire_ms = metadata_expire_ms
         self._need_update = False
-        self._last_refresh_ms = -refresh_backoff_ms
+        self._last_refresh_ms = -self._backoff_ms
         self._last_successful_refresh_ms = -metadata_expire_ms
         self.due_ms = 0
 
@@ -67,7 +74,7 @@ class Metadata:
 
     def may_update(self, now_ms: int) -> bool:
         """Whether it was not asked for just before (Java: timeToAllowUpdate is 0)."""
-        return now_ms >= self._last_refresh_ms + self._refresh_backoff_ms
+        return now_ms >= self._last_refresh_ms + self._backoff_ms
 
     def time_to_next_update(self, now_ms: int) -> int:
         """In how many ms to ask again: when it is old, or asked for and not asked just before."""
@@ -104,8 +111,9 @@ class Metadata:
     def update(self, response: MetadataResponse, now_ms: int) -> None:
         """Take what an answer says."""
         self._need_update = False
+        is_old = now_ms >= self._last_successful_refresh_ms + self._metadata_expire_ms
         self._last_refresh_ms = self._last_successful_refresh_ms = now_ms
-        self._set_due()
+        known_before = self.partition_counts, self.leaders
         self.version += 1
         if response.brokers:
             self.brokers = response.brokers
@@ -122,21 +130,31 @@ class Metadata:
         self.unavailable_topics = frozenset(name for error, name in errors if error in _PASSING)
         invalid = Errors.INVALID_TOPIC_EXCEPTION
         self.invalid_topics = frozenset(name for error, name in errors if error is invalid)
+        is_news = known_before != (self.partition_counts, self.leaders)
+        of_before = 0 if is_old else self._equivalent_responses
+        self._back_off(failures=0, equivalent=0 if is_news else of_before + 1)
         for listener in self._listeners:
             listener(self)
 
     def failed_update(self, now_ms: int) -> None:
         """Note that an attempt failed: the next one waits for a while."""
         self._last_refresh_ms = now_ms
+        self._back_off(failures=self._failures + 1, equivalent=0)
+
+    def _back_off(self, *, failures: int, equivalent: int) -> None:
+        """Draw how long the next question must wait: the longer, the less the last ones brought."""
+        self._failures, self._equivalent_responses = failures, equivalent
+        self._backoff_ms = self._refresh_backoff.backoff(max(failures, equivalent, 1) - 1)
         self._set_due()
 
     def _set_due(self) -> None:
-        self.due_ms = self._last_refresh_ms + self._refresh_backoff_ms
+        self.due_ms = self._last_refresh_ms + self._backoff_ms
         if not self._need_update:
             expiry_ms = self._last_successful_refresh_ms + self._metadata_expire_ms
             self.due_ms = max(self.due_ms, expiry_ms)
 
     def _request_update_for_new_topics(self) -> None:
         # New topics need not wait for the back-off: the last answer was not about them.
-        self._last_refresh_ms = -self._refresh_backoff_ms
+        self._last_refresh_ms = -self._backoff_ms
+        self._equivalent_responses = 0
         self.request_update()

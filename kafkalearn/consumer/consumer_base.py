@@ -11,6 +11,7 @@ from typing import Any
 from kafkalearn.assignors.partition_assignor import PartitionAssignor
 from kafkalearn.assignors.registry import all_assignors
 from kafkalearn.clients.client_context import ClientContext
+from kafkalearn.clients.exponential_backoff import ExponentialBackoff
 from kafkalearn.clients.metadata import Metadata
 from kafkalearn.clients.network_client import NEVER_MS, NetworkClient
 from kafkalearn.config import release_of
@@ -54,7 +55,7 @@ class ConsumerBase:
         self.config = config
         self.metadata = Metadata(
             context.brokers,
-            refresh_backoff_ms=config.retry_backoff_ms,
+            refresh_backoff=ExponentialBackoff.of(config, context.random),
             metadata_expire_ms=config.metadata_max_age_ms,
         )
         self.metadata.allow_auto_topic_creation = config.allow_auto_create_topics

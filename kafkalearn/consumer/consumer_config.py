@@ -31,7 +31,6 @@ class ConsumerConfig:
     `close()`.
 
     Differs from Kafka: '' is no group since 2.2, where Kafka takes it for an id (4.0 refuses it);
-    the back-off of retries does not grow with each (retry.backoff.max.ms: 3.7, KIP-580);
     auto_offset_reset knows no by_duration (4.0, KIP-1106).
     """
 
@@ -55,6 +54,7 @@ class ConsumerConfig:
     )
     metadata_max_age_ms: int = setting(300_000, least=0)
     retry_backoff_ms: int = setting(100, least=0)
+    retry_backoff_max_ms: int | None = setting(None, least=0, added="3.7", since_3_7=1000)
     reconnect_backoff_ms: int = setting(50, least=0)
     reconnect_backoff_max_ms: int = setting(50, least=0, added="0.11", since_0_11=1000)
     request_timeout_ms: int = setting(305_000, least=0, since_2_0=30_000)

@@ -6,6 +6,7 @@ Source: document 003; org.apache.kafka.clients.consumer.internals.AbstractCoordi
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from kafkalearn.clients.exponential_backoff import ExponentialBackoff
 from kafkalearn.clients.network_client import NEVER_MS, coordinator_connection
 from kafkalearn.clients.request_future import OnFailure, RequestFuture
 from kafkalearn.consumer.consumer_parts import ConsumerParts
@@ -22,6 +23,7 @@ class CoordinatorLookup:
     """The way to the coordinator of one group.
 
     coordinator: the name of the connection to it; None while it is unknown.
+    retry_backoff: how long to wait after failures in a row.
     find_coordinator_future: the lookup on its way, if there is one.
     """
 
@@ -30,11 +32,12 @@ class CoordinatorLookup:
         self.client = parts.client
         self.config = config = parts.config
         self.group_id = config.group_id
+        self.retry_backoff = ExponentialBackoff.of(config, parts.context.random)
         self.heartbeat = Heartbeat(
             session_timeout_ms=config.session_timeout_ms,
             heartbeat_interval_ms=config.heartbeat_interval_ms,
             max_poll_interval_ms=config.max_poll_interval_ms,
-            retry_backoff_ms=config.retry_backoff_ms,
+            retry_backoff=self.retry_backoff,
             has_timers=parts.context.profile.heartbeat_timers,
         )
         self.coordinator: str | None = None
@@ -42,7 +45,7 @@ class CoordinatorLookup:
 
     def ensure_coordinator_ready(self, timeout_ms: int = NEVER_MS) -> bool:
         """Wait until the coordinator is known and connected; False if it is not in time."""
-        deadline_ms = self.context.now_ms + timeout_ms
+        deadline_ms, attempts = self.context.now_ms + timeout_ms, 0
         while self.coordinator_unknown():
             future = self.lookup_coordinator()
             self.client.poll_future(future, deadline_ms - self.context.now_ms)
@@ -51,10 +54,14 @@ class CoordinatorLookup:
                     raise future.exception()
                 if self.context.now_ms >= deadline_ms:
                     break
+                if self.config.retry_backoff_max_ms is not None:
+                    self.sleep_backoff(deadline_ms, attempts)
+                    attempts += 1
                 self.client.await_metadata_update(deadline_ms - self.context.now_ms)
             elif self.coordinator is not None and self.client.connection_failed(self.coordinator):
                 self.mark_coordinator_unknown()
-                self.sleep_backoff(deadline_ms)
+                self.sleep_backoff(deadline_ms, attempts)
+                attempts += 1
             if self.context.now_ms >= deadline_ms:
                 break
         return not self.coordinator_unknown()
@@ -93,10 +100,16 @@ class CoordinatorLookup:
             self.coordinator is not None and self.client.pending_request_count(self.coordinator) > 0
         )
 
-    def sleep_backoff(self, deadline_ms: int) -> None:
-        """Let retry.backoff.ms pass, but not more than there is until the deadline."""
+    def sleep_backoff(self, deadline_ms: int, attempts: int | None = None) -> None:
+        """Let retry.backoff.ms pass, but not more than there is until the deadline.
+
+        attempts: how often it failed before, where the wait grows with it (3.7, KIP-580).
+        """
+        wait_ms = self.config.retry_backoff_ms
+        if attempts is not None:
+            wait_ms = self.retry_backoff.backoff(attempts)
         left_ms = max(0, deadline_ms - self.context.now_ms)
-        self.context.processes.sleep(min(self.config.retry_backoff_ms, left_ms))
+        self.context.processes.sleep(min(wait_ms, left_ms))
 
     def send_to_coordinator(
         self,

@@ -15,6 +15,7 @@ _HINTS = {
     "brokers allow group_min_session_timeout_ms to group_max_session_timeout_ms",
     Errors.INCONSISTENT_GROUP_PROTOCOL: "partition_assignment_strategy is "
     "{config.partition_assignment_strategy}, and no assignor of these suits all members",
+    Errors.GROUP_MAX_SIZE_REACHED: "the brokers allow group_max_size members, and it has as many",
 }
 # Errors that look as if another try might help, but are raised as whatever Kafka does not expect.
 _UNEXPECTED = {

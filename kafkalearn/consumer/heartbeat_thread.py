@@ -67,7 +67,7 @@ class HeartbeatThread:
     def _beat_once(self) -> int:
         """Do what is due; give the ms until something may be."""
         coordinator, heartbeat = self._coordinator, self._coordinator.heartbeat
-        backoff_ms = heartbeat.retry_backoff_ms
+        backoff_ms = coordinator.config.retry_backoff_ms
         coordinator.client.poll_no_wakeup()
         now_ms = coordinator.context.now_ms
         if self.failure is not None:

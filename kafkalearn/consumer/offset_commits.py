@@ -136,7 +136,7 @@ class OffsetCommits(OffsetRequests):
 
     def _commit_offsets_sync(self, offsets: Offsets, timeout_ms: int, *, mode: str) -> bool:
         self.invoke_completed_offset_commit_callbacks()
-        deadline_ms = self.context.now_ms + timeout_ms
+        deadline_ms, attempts = self.context.now_ms + timeout_ms, 0
         if not offsets:
             return self._await_async_commits(deadline_ms)
         while self.ensure_coordinator_ready(deadline_ms - self.context.now_ms):
@@ -150,19 +150,22 @@ class OffsetCommits(OffsetRequests):
                 return True
             if future.failed() and not future.is_retriable():
                 raise future.exception()
-            self.sleep_backoff(deadline_ms)
+            self.sleep_backoff(deadline_ms, attempts)
+            attempts += 1
             if self.context.now_ms >= deadline_ms:
                 break
         return False
 
     def _await_async_commits(self, deadline_ms: int) -> bool:
         """Run the callbacks of those on their way, although this commit sends nothing (3.6)."""
+        attempts = 0
         while self.context.profile.empty_commit_runs_callbacks and self._async_commits_in_flight:
             self.ensure_coordinator_ready(deadline_ms - self.context.now_ms)
             self.client.poll(max(0, deadline_ms - self.context.now_ms))
             self.invoke_completed_offset_commit_callbacks()
             if self._async_commits_in_flight:
-                self.sleep_backoff(deadline_ms)
+                self.sleep_backoff(deadline_ms, attempts)
+                attempts += 1
                 if self.context.now_ms >= deadline_ms:
                     return False
         return True

@@ -66,7 +66,7 @@ class OffsetRequests(AbstractCoordinator):
         The same question in the same generation then waits for the same answer (2.0).
         """
         wanted = tuple(partitions)
-        deadline_ms = self.context.now_ms + timeout_ms
+        deadline_ms, attempts = self.context.now_ms + timeout_ms, 0
         asked = frozenset(wanted), self.current_generation()
         pending, keeps = self._pending_fetch, self.context.profile.poll_timeout_bounds_join
         if not (keeps and pending and pending[0] == asked):
@@ -84,7 +84,8 @@ class OffsetRequests(AbstractCoordinator):
                 return future.value()
             if not future.is_retriable():
                 raise future.exception()
-            self.sleep_backoff(deadline_ms)
+            self.sleep_backoff(deadline_ms, attempts)
+            attempts += 1
             if self.context.now_ms >= deadline_ms:
                 break
         return None

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafkalearn.clients.client_context import ClientContext
+from kafkalearn.clients.exponential_backoff import ExponentialBackoff
 from kafkalearn.clients.metadata import Metadata
 from kafkalearn.clients.serialization import serialize, serializer_of
 from kafkalearn.errors import (
@@ -41,15 +42,14 @@ class KafkaProducer:
         properties: Mapping[str, str] | None = None,
     ) -> None:
         self._context = context
-        self._config = producer_config(context.profile, given, properties=properties)
-        self._key_serializer = serializer_of(self._config.key_serializer, "key_serializer")
-        self._value_serializer = serializer_of(self._config.value_serializer, "value_serializer")
+        self._config = config = producer_config(context.profile, given, properties=properties)
+        self._key_serializer = serializer_of(config.key_serializer, "key_serializer")
+        self._value_serializer = serializer_of(config.value_serializer, "value_serializer")
+        backoff = ExponentialBackoff.of(config, context.random)
         self._metadata = Metadata(
-            context.brokers,
-            refresh_backoff_ms=self._config.retry_backoff_ms,
-            metadata_expire_ms=self._config.metadata_max_age_ms,
+            context.brokers, refresh_backoff=backoff, metadata_expire_ms=config.metadata_max_age_ms
         )
-        self._accumulator = RecordAccumulator(self._config)
+        self._accumulator = RecordAccumulator(config, backoff)
         self._partitioner = partitioner_of(
             context, self._config, metadata=self._metadata, is_full=self._accumulator.is_full
         )

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from random import Random
 
+from kafkalearn.clients.exponential_backoff import ExponentialBackoff
 from kafkalearn.clients.metadata import Metadata
 from kafkalearn.producer.partitioner import (
     DefaultPartitioner,
@@ -39,7 +40,7 @@ def _placement(kind: type[DefaultPartitioner], seed: int) -> Place:
         if key is not None:
             return partition_for_key(key.encode(), partitions)
         if partitions not in made:
-            metadata = Metadata((), refresh_backoff_ms=0, metadata_expire_ms=0)
+            metadata = Metadata((), refresh_backoff=ExponentialBackoff(0), metadata_expire_ms=0)
             metadata.partition_counts[_TOPIC] = partitions
             made[partitions] = kind(metadata, Random(seed))
         return made[partitions].partition_without_key(_TOPIC)

@@ -67,12 +67,14 @@ class ProducerBatch:
     """Records and who is to be told about them.
 
     capacity: the bytes that it takes of the buffer, whatever is in it. size: of its records.
-    attempts: how often it was sent and came back. in_retry: whether it ever came back.
+    attempts: how often it was sent and came back. in_retry: whether it ever came back. backoff_ms:
+    how long it waits then.
     is_done: whether it was acknowledged, refused or given up.
     """
 
     __slots__ = (
-        *("_closed", "_limit", "attempts", "capacity", "created_ms", "in_retry", "is_done"),
+        *("_closed", "_limit", "attempts", "backoff_ms", "capacity", "created_ms"),
+        *("in_retry", "is_done"),
         *("last_append_ms", "last_attempt_ms", "records", "size", "thunks", "topic_partition"),
     )
 
@@ -85,7 +87,7 @@ class ProducerBatch:
         self.records: list[Record] = []
         self.thunks: list[Thunk] = []
         self.size = 0
-        self.attempts = 0
+        self.attempts = self.backoff_ms = 0
         self.in_retry = False
         self.is_done = False
         self._limit = limit
@@ -115,9 +117,10 @@ class ProducerBatch:
         """Take no more records."""
         self._closed = True
 
-    def reenqueued(self, now_ms: int) -> None:
-        """Note that it came back and will be sent again."""
+    def reenqueued(self, now_ms: int, backoff_ms: int) -> None:
+        """Note that it came back and will be sent again, after so many ms."""
         self.attempts += 1
+        self.backoff_ms = backoff_ms
         self.in_retry = True
         self.last_attempt_ms = self.last_append_ms = now_ms
 

@@ -25,8 +25,7 @@ class ProducerConfig:
 
     Differs from Kafka: enable_idempotence stays False (3.0 and later: True), since the brokers here
     give no producer ids, so that order and single delivery are as without it. There is no
-    compression, no interceptor, and the back-off of retries does not grow with each
-    (retry.backoff.max.ms: 3.7, KIP-580).
+    compression and no interceptor.
     """
 
     bootstrap_servers: object = setting("")
@@ -41,6 +40,7 @@ class ProducerConfig:
     request_timeout_ms: int = setting(30_000, least=0)
     delivery_timeout_ms: int = setting(0, least=0, added="2.1", since_2_1=120_000)
     retry_backoff_ms: int = setting(100, least=0, most=MAX_LONG)
+    retry_backoff_max_ms: int | None = setting(None, least=0, added="3.7", since_3_7=1000)
     reconnect_backoff_ms: int = setting(50, least=0)
     reconnect_backoff_max_ms: int = setting(50, least=0, added="0.11", since_0_11=1000)
     metadata_max_age_ms: int = setting(300_000, least=0)

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from kafkalearn.clients.exponential_backoff import ExponentialBackoff
 from kafkalearn.clients.network_client import NEVER_MS
 from kafkalearn.producer.producer_batch import ProducerBatch, Thunk
 from kafkalearn.producer.producer_config import ProducerConfig
@@ -40,7 +41,9 @@ class RecordAccumulator:
     flushes: how many wait for all of `incomplete`, so that nothing lingers.
     """
 
-    def __init__(self, config: ProducerConfig) -> None:
+    def __init__(
+        self, config: ProducerConfig, retry_backoff: ExponentialBackoff | None = None
+    ) -> None:
         self.batches: dict[TopicPartition, deque[ProducerBatch]] = {}
         self.incomplete: dict[ProducerBatch, None] = {}
         self.muted: set[TopicPartition] = set()
@@ -49,6 +52,7 @@ class RecordAccumulator:
         self.flushes = 0
         self.closed = False
         self._config = config
+        self._retry_backoff = retry_backoff or ExponentialBackoff(config.retry_backoff_ms)
         self._drain_index = 0
 
     # Appending.
@@ -118,8 +122,7 @@ class RecordAccumulator:
             elif leader not in ready_nodes and topic_partition not in self.muted:
                 batch = batches[0]
                 backing_off = self._is_backing_off(batch, now_ms)
-                config = self._config
-                wait_ms = config.retry_backoff_ms if backing_off else config.linger_ms
+                wait_ms = batch.backoff_ms if backing_off else self._config.linger_ms
                 left_ms = batch.last_attempt_ms + wait_ms - now_ms
                 full = len(batches) > 1 or batch.is_full
                 if (full or at_once or left_ms <= 0) and not backing_off:
@@ -142,8 +145,11 @@ class RecordAccumulator:
         return drained
 
     def reenqueue(self, batch: ProducerBatch, now_ms: int) -> None:
-        """Put a batch back, before those that were sent later and are not back yet."""
-        batch.reenqueued(now_ms)
+        """Put a batch back, before those that were sent later and are not back yet.
+
+        Kafka draws by chance how long it backs off each time it looks (3.7); here it is once.
+        """
+        batch.reenqueued(now_ms, self._retry_backoff.backoff(batch.attempts))
         self.batches.setdefault(batch.topic_partition, deque()).appendleft(batch)
 
     def has_undrained(self) -> bool:
@@ -184,7 +190,7 @@ class RecordAccumulator:
         if config.delivery_timeout_ms:
             return batch.created_ms + config.delivery_timeout_ms
         if batch.in_retry:
-            since_ms = batch.last_attempt_ms + config.retry_backoff_ms
+            since_ms = batch.last_attempt_ms + batch.backoff_ms
         else:
             since_ms = batch.created_ms + config.linger_ms
             if batch.is_full or self.batches[batch.topic_partition][-1] is not batch:
@@ -230,5 +236,4 @@ class RecordAccumulator:
         return taken
 
     def _is_backing_off(self, batch: ProducerBatch, now_ms: int) -> bool:
-        waited_ms = now_ms - batch.last_attempt_ms
-        return batch.attempts > 0 and waited_ms < self._config.retry_backoff_ms
+        return batch.attempts > 0 and now_ms - batch.last_attempt_ms < batch.backoff_ms

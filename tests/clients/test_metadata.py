@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafkalearn.clients.exponential_backoff import ExponentialBackoff
 from kafkalearn.clients.metadata import Metadata
 from kafkalearn.errors import Errors
 from kafkalearn.protocol.metadata import (
@@ -16,7 +17,7 @@ from kafkalearn.records import TopicPartition
 @pytest.fixture
 def metadata():
     """Make one with a back-off of 100 ms that gets old after 1,000 ms."""
-    return Metadata(["broker-0"], refresh_backoff_ms=100, metadata_expire_ms=1_000)
+    return Metadata(["broker-0"], refresh_backoff=ExponentialBackoff(100), metadata_expire_ms=1_000)
 
 
 def answer(*topics, brokers=("broker-0",)):
@@ -70,7 +71,9 @@ def test_a_failed_attempt_is_followed_by_the_back_off(metadata):
 
 def test_a_longer_back_off_holds_back_even_what_is_old():
     """The back-off is the least time between two questions."""
-    metadata = Metadata(["broker-0"], refresh_backoff_ms=500, metadata_expire_ms=100)
+    metadata = Metadata(
+        ["broker-0"], refresh_backoff=ExponentialBackoff(500), metadata_expire_ms=100
+    )
     metadata.update(answer(), 0)
     assert metadata.time_to_next_update(100) == 400
 

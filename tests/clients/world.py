@@ -3,6 +3,7 @@
 from random import Random
 
 from kafkalearn.clients.client_context import ClientContext
+from kafkalearn.clients.exponential_backoff import ExponentialBackoff
 from kafkalearn.clients.metadata import Metadata
 from kafkalearn.clients.network_client import NetworkClient
 from kafkalearn.engine import EventLoop, Network, Processes
@@ -52,7 +53,9 @@ class World:
 
     def metadata(self, *, is_due=False):
         """Make metadata that nobody has to ask for now, unless it is due."""
-        metadata = Metadata(BROKERS, refresh_backoff_ms=100, metadata_expire_ms=300_000)
+        metadata = Metadata(
+            BROKERS, refresh_backoff=ExponentialBackoff(100), metadata_expire_ms=300_000
+        )
         if not is_due:
             metadata.update(MetadataResponse(brokers=BROKERS), 0)
         return metadata

@@ -40,6 +40,7 @@ CHANGED = {  # for each of RELEASES
     "session_timeout_ms": (10_000, 10_000, 10_000, 10_000, 45_000),
     "partition_assignment_strategy": (("range",), ("range",), ("range",), ("range",), BOTH),
     "reconnect_backoff_max_ms": (ABSENT, 1_000, 1_000, 1_000, 1_000),
+    "retry_backoff_max_ms": (ABSENT, ABSENT, ABSENT, ABSENT, 1_000),
     "request_timeout_ms": (305_000, 305_000, 30_000, 30_000, 30_000),
     "default_api_timeout_ms": (ABSENT, ABSENT, 60_000, 60_000, 60_000),
     "group_instance_id": (ABSENT, ABSENT, None, None, None),

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import pytest
 
+from kafkalearn.clients.exponential_backoff import ExponentialBackoff
 from kafkalearn.clients.network_client import NEVER_MS
 from kafkalearn.consumer.heartbeat import Heartbeat
 from tests.consumer.members import Member, cluster, generations, group, removed, sent
@@ -22,7 +23,7 @@ def heartbeat(has_timers):
         session_timeout_ms=10_000,
         heartbeat_interval_ms=3_000,
         max_poll_interval_ms=30_000,
-        retry_backoff_ms=100,
+        retry_backoff=ExponentialBackoff(100),
         has_timers=has_timers,
     )
     made.reset_timeouts(1_000)

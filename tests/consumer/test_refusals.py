@@ -509,7 +509,10 @@ def test_a_group_that_is_full(profile):
     sim = cluster(profile, group_max_size=1)
     first, second = group(sim, "c1", "c2")
     assert {type(each) for each in second.errors} == {GroupMaxSizeReachedError}
-    assert str(second.errors[0]) == "JoinGroup of group 'g' is answered GROUP_MAX_SIZE_REACHED"
+    assert str(second.errors[0]) == (
+        "JoinGroup of group 'g' is answered GROUP_MAX_SIZE_REACHED: the brokers allow "
+        "group_max_size members, and it has as many"
+    )
     assert (first.owns, second.owns, first.errors) == ("orders-0 orders-1", "", [])
     first.close()
     sim.run_until(sim.now_ms + 5000)

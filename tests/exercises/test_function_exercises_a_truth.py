@@ -7,6 +7,7 @@ import pytest
 
 from kafkalearn import Simulation
 from kafkalearn.analysis.causes import cause_of
+from kafkalearn.clients.exponential_backoff import ExponentialBackoff
 from kafkalearn.clients.metadata import Metadata
 from kafkalearn.producer.partitioner import RoundRobinPartitioner, murmur2, partition_for_key
 from kafkalearn.profile import KAFKA_1_0
@@ -41,7 +42,7 @@ def test_11_agrees_with_the_producer(check_name):
         if key is not None:
             assert judge.reference(record) == partition_for_key(key, count)
             continue
-        metadata = Metadata((), refresh_backoff_ms=0, metadata_expire_ms=0)
+        metadata = Metadata((), refresh_backoff=ExponentialBackoff(0), metadata_expire_ms=0)
         metadata.partition_counts["t"] = count
         metadata.leaders.update({TopicPartition("t", each): "broker-0" for each in available})
         robin = RoundRobinPartitioner(metadata, Random(0))

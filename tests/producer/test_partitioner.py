@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pytest
 
+from kafkalearn.clients.exponential_backoff import ExponentialBackoff
 from kafkalearn.clients.metadata import Metadata
 from kafkalearn.errors import ConfigError
 from kafkalearn.producer.partitioner import (
@@ -25,7 +26,9 @@ from kafkalearn.simulation import Simulation
 
 def metadata(*, without_leader=(), **counts):
     """A cluster as a client knows it: topic=how many partitions."""
-    known = Metadata(["broker-0"], refresh_backoff_ms=100, metadata_expire_ms=300_000)
+    known = Metadata(
+        ["broker-0"], refresh_backoff=ExponentialBackoff(100), metadata_expire_ms=300_000
+    )
     known.partition_counts = dict(counts)
     known.leaders = {
         TopicPartition(topic, number): "broker-0"
