@@ -42,25 +42,6 @@ def gaps(sim, api, node):
 
 
 @pytest.mark.parametrize(("profile", "last_ms"), [("2.4", (100, 110)), ("4.0", (600, 1_000))])
-def test_a_commit_that_fails_again_and_again_is_tried_less_often(profile, last_ms):
-    """commit_sync, from 3.7 on; it used to be each retry.backoff.ms."""
-    loading = [
-        AnswerWithError("OffsetCommit", "COORDINATOR_LOAD_IN_PROGRESS", nth=n) for n in range(1, 6)
-    ]
-    sim = Simulation(profile=profile, faults=loading)
-    sim.create_topic("t")
-    consumer = sim.consumer("c1", group_id="g", enable_auto_commit=False)
-    consumer.subscribe(["t"])
-    consumer.poll(5_000)
-    consumer.poll(5_000)
-    consumer.commit_sync()
-    waits = gaps(sim, "OffsetCommit", "c1")
-    assert len(waits) == 5
-    assert 80 <= waits[0] <= 125
-    assert last_ms[0] <= waits[-1] <= last_ms[1]
-
-
-@pytest.mark.parametrize(("profile", "last_ms"), [("2.4", (100, 110)), ("4.0", (600, 1_000))])
 def test_a_batch_that_comes_back_again_and_again_waits_longer(profile, last_ms):
     """A producer's, from 3.7 on."""
     refused = [AnswerWithError("Produce", "NOT_ENOUGH_REPLICAS", nth=n) for n in range(1, 6)]

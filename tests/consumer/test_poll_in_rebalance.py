@@ -54,6 +54,10 @@ def test_a_member_reads_what_it_keeps_while_others_are_slow_to_join(profile, pol
     sim.run_until(began_ms + 6_000)
     assert sim.trace.where(kind="group_state")[-1].detail["to"] == "PreparingRebalance"
     assert len(reader.records) - before == (2 * len(kept) if goes_on else 0)
+    written = sim.trace.where(kind="append", topic="orders")[-2 * len(kept) :]
+    returned = sim.trace.where(kind="records_returned", node="c1")[-len(kept) :]
+    if goes_on:
+        assert returned[-1].time_ms - written[-1].time_ms < 100  # not only as a poll ends
 
 
 @pytest.mark.parametrize("profile", ["2.4", "4.0"])
@@ -195,6 +199,7 @@ def test_an_error_that_kafka_does_not_expect_is_raised(profile, api, error):
         ("2.4", "UNKNOWN_MEMBER_ID", CommitFailedError),
         ("4.0", "UNKNOWN_MEMBER_ID", RebalanceInProgressError),
         ("4.0", "ILLEGAL_GENERATION", RebalanceInProgressError),
+        ("4.0", "FENCED_INSTANCE_ID", RebalanceInProgressError),
     ],
 )
 def test_a_commit_of_the_generation_before_does_not_disturb_the_join(profile, error, raised):
@@ -220,3 +225,90 @@ def test_a_commit_of_the_generation_before_does_not_disturb_the_join(profile, er
     assert told == [raised]
     joins = [api for _, api in sent(sim, "c1", "JoinGroup", since_ms=began_ms)]
     assert len(joins) == (1 if profile == "4.0" else 2)
+
+
+@pytest.mark.parametrize(("profile", "comes_first"), [("1.0", "join"), ("4.0", "records")])
+def test_whether_a_poll_that_has_to_join_returns_what_it_got(profile, comes_first):
+    """Up to 2.4 the join comes first, so that the group gets stable soon."""
+    sim = cluster(profile, partitions=1)
+    (member,) = group(sim, "c1", poll=1_000)
+    sim.run_until(sim.now_ms + 250)
+    member.consumer.coordinator.request_rejoin()
+    began = len(sim.trace)
+    produce(sim, 1)
+    sim.run_until(sim.now_ms + 2_000)
+    told = [
+        "join" if each.api == "JoinGroup" else "records"
+        for each in sim.trace[began:]
+        if each.node == "c1"
+        and (each.kind == "records_returned" or (each.kind == "send" and each.api == "JoinGroup"))
+    ]
+    assert told[0] == comes_first
+    again = ["0"] if comes_first == "records" else []  # nobody committed it before the join
+    assert [each.value for each in member.records] == ["0", *again]
+
+
+def test_who_leaves_before_its_assignment_comes_joins_anew():
+    """Its heartbeats leave for an application that does not poll; the late assignment is no use."""
+    late = Delay("SyncGroup", by_ms=8_000, part="response")
+    sim = cluster("4.0", faults=[late])
+    member = Member(sim, "c1", poll=timedelta(milliseconds=100), max_poll_interval_ms=5_000)
+    sim.run_until(1_000)
+    assert member.consumer.coordinator.state.value == "COMPLETING_REBALANCE"
+    first = member.member_id
+    member.do(lambda consumer: sim.sleep(15_000))
+    sim.run_until(12_000)
+    assert len(sent(sim, "c1", "LeaveGroup")) == 1
+    assert (member.owns, member.generation) == ("", -1)
+    sim.run_until(30_000)
+    assert (member.owns, member.errors) == ("orders-0 orders-1", [])
+    assert member.member_id != first
+    assert member.told.calls == ["assigned orders-0 orders-1"]
+
+
+@pytest.mark.parametrize(
+    ("profile", "raised"), [("2.4", CommitFailedError), ("4.0", RebalanceInProgressError)]
+)
+def test_a_commit_that_is_refused_as_the_group_rebalances_says_so(profile, raised):
+    """Since 2.5: what is still assigned can be committed after the rebalance."""
+    sim = cluster(profile, faults=[AnswerWithError("OffsetCommit", "REBALANCE_IN_PROGRESS")])
+    (member,) = group(sim, "c1")
+    member.do(lambda consumer: consumer.commit_sync({partition(): OffsetAndMetadata(0)}))
+    sim.run_until(sim.now_ms + 1_000)
+    assert [type(each) for each in member.errors] == [raised]
+
+
+def test_a_commit_that_failed_is_not_waited_for_any_more():
+    """commit_sync of nothing waits for those on their way (3.6), and this one is not."""
+    sim = cluster("4.0", faults=[AnswerWithError("OffsetCommit", "OFFSET_METADATA_TOO_LARGE")])
+    (member,) = group(sim, "c1")
+    told, took = [], []
+
+    def commit(consumer):
+        consumer.commit_async({partition(): OffsetAndMetadata(0)}, lambda _, why: told.append(why))
+        for _ in range(2):
+            began_ms = sim.now_ms
+            consumer.commit_sync({})
+            took.append(sim.now_ms - began_ms)
+
+    member.do(commit)
+    sim.run_until(sim.now_ms + 1_000)
+    assert (len(told), member.errors) == (1, [])
+    assert 0 < took[0] < 100
+    assert took[1] == 0
+
+
+def test_the_trace_tells_who_changes_its_state_and_who_polls():
+    """By the member's id, as far as it has one, and the group's."""
+    sim = cluster("4.0")
+    (member,) = group(sim, "c1")
+    changes = {
+        each.detail["to"]: each.member_id
+        for each in sim.trace.where(kind="client_state", node="c1")
+    }
+    assert changes == {
+        "REBALANCING": None,
+        "COMPLETING_REBALANCE": member.member_id,
+        "STABLE": member.member_id,
+    }
+    assert {each.group_id for each in sim.trace.where(kind="poll", node="c1")} == {"g"}
