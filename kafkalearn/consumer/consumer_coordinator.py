@@ -22,6 +22,7 @@ from kafkalearn.consumer.member_state import Generation
 from kafkalearn.consumer.partition_handover import PartitionHandover
 from kafkalearn.errors import IllegalStateError
 from kafkalearn.protocol.group import JoinGroupRequestProtocol, JoinGroupResponseMember
+from kafkalearn.protocol.message import UNKNOWN_GENERATION_ID
 from kafkalearn.records import Subscription, TopicPartition
 
 MetadataSnapshot = Mapping[str, int]
@@ -158,16 +159,9 @@ class ConsumerCoordinator(PartitionHandover):
         """Commit and give up partitions: all of them, unless the assignors are cooperative."""
         if not self.commit_before_join(deadline_ms, is_eager=not self.is_cooperative):
             return False
-        owned = self.subscriptions.assigned_partitions()
-        given_up, error = owned, None
-        if not self.context.profile.incremental_rebalance:
-            self.call_listener("on_partitions_revoked", owned, reason="a rebalance")
-        else:
-            if self.is_cooperative and not self.generation.is_reset:
-                wanted = self.subscriptions.subscription
-                given_up = [each for each in owned if each.topic not in wanted]
-            if given_up or not (self.is_cooperative or self.generation.is_reset):
-                error = self.give_up(given_up)
+        # They are lost if the member was out before it committed, not if the answer says so.
+        lost = generation_id == UNKNOWN_GENERATION_ID
+        error = self.give_up_before_join(lost=lost, is_cooperative=self.is_cooperative)
         self._is_leader = False
         self.subscriptions.reset_group_subscription()
         if error is not None:
@@ -191,7 +185,7 @@ class ConsumerCoordinator(PartitionHandover):
             revoked = [each for each in owned if each not in assigned]
             if self.is_cooperative and revoked:
                 self.request_rejoin()
-                error = self.give_up(revoked)
+                error = self.give_up(revoked, lost=False)
         else:
             subscriptions.assign_from_subscribed(())  # nothing of before is kept
         subscriptions.need_refresh_commits()

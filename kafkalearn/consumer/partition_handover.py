@@ -21,21 +21,35 @@ class PartitionHandover(AutoCommits):
         self,
         partitions: Sequence[TopicPartition],
         *,
+        lost: bool,
         reason: str = "a rebalance",
-        lost: bool = False,
     ) -> KafkaError | None:
         """Tell the listener while they are still assigned, then have them no more (2.4).
 
-        They are lost, not revoked, if the member is in no generation any more. Gives what the
-        listener raised; a WakeupError goes on at once, and nothing is given up.
+        lost: whether others may have them already. Gives what the listener raised; a WakeupError
+        goes on at once, and nothing is given up.
         """
-        lost = self.generation.is_reset or lost
         method = "on_partitions_lost" if lost else "on_partitions_revoked"
         error = self.call_listener(method, partitions, reason=reason)
         gone = set(partitions)
         owned = self.subscriptions.assigned_partitions()
         self.subscriptions.assign_from_subscribed([each for each in owned if each not in gone])
         return error
+
+    def give_up_before_join(self, *, lost: bool, is_cooperative: bool) -> KafkaError | None:
+        """Give up all partitions, or cooperatively those of topics that are not wanted any more.
+
+        lost: see give_up; nothing is kept then. Before 2.4 the listener is told, and no more.
+        """
+        given_up = self.subscriptions.assigned_partitions()
+        if not self.context.profile.incremental_rebalance:
+            return self.call_listener("on_partitions_revoked", given_up, reason="a rebalance")
+        if is_cooperative and not lost:
+            wanted = self.subscriptions.subscription
+            given_up = [each for each in given_up if each.topic not in wanted]
+        if given_up or not (is_cooperative or lost):
+            return self.give_up(given_up, lost=lost)
+        return None
 
     def on_leave_prepare(self) -> None:
         """Before leaving on purpose, give the partitions up (2.4)."""
@@ -45,7 +59,8 @@ class PartitionHandover(AutoCommits):
         if is_told and dropped:
             rebalances = self.state in (MemberState.REBALANCING, MemberState.COMPLETING_REBALANCE)
             lost = rebalances and profile.stale_errors_are_ignored
-            error = self.give_up(dropped, reason="the consumer leaves", lost=lost)
+            lost |= self.generation.is_reset
+            error = self.give_up(dropped, lost=lost, reason="the consumer leaves")
             if error is not None:
                 raise error
 

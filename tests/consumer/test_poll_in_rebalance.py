@@ -8,7 +8,7 @@ import pytest
 from kafkalearn.engine.faults import AnswerWithError, Delay
 from kafkalearn.errors import CommitFailedError, KafkaError, RebalanceInProgressError
 from kafkalearn.records import OffsetAndMetadata
-from tests.consumer.members import Member, cluster, group, partition, produce, sent
+from tests.consumer.members import Member, answers, cluster, group, partition, produce, sent
 
 A_SECOND = timedelta(seconds=1)
 STAYS = "cooperative-sticky"
@@ -111,6 +111,28 @@ def test_a_commit_before_a_join_that_may_succeed_is_sent_again():
     assert len(sent(sim, "c1", "OffsetCommit")) == 3
     (stored,) = {each.offset for each in sim.trace.where(kind="offset_stored") if each.offset}
     assert (stored, first.owns) == (5, "orders-0")
+
+
+@pytest.mark.parametrize(
+    ("profile", "poll", "told"),
+    [
+        ("2.4", 100, "revoked"),
+        ("2.4", A_SECOND, "revoked"),
+        ("4.0", 100, "revoked"),
+        ("4.0", A_SECOND, "lost"),
+    ],
+)
+def test_who_is_told_by_the_commit_before_a_join_that_it_is_out(profile, poll, told):
+    """Partitions are lost by who knows before; a poll that does not wait knows with the next."""
+    sim = cluster(profile, faults=[AnswerWithError("OffsetCommit", "UNKNOWN_MEMBER_ID")])
+    automatic = {"enable_auto_commit": True, "auto_commit_interval_ms": 600_000}
+    (member,) = group(sim, "c1", poll=poll, **automatic)
+    produce(sim, 3)
+    sim.run_until(6_000)
+    Member(sim, "c2")
+    sim.run_until(20_000)
+    assert answers(sim, "c1", "OffsetCommit") == ["UNKNOWN_MEMBER_ID"]
+    assert member.told.calls[1] == f"{told} orders-0 orders-1"
 
 
 @pytest.mark.parametrize(
