@@ -26,6 +26,13 @@ class AutoCommits(OffsetCommits):
         self._join_prepare_commit: RequestFuture[None] | None = None
         self._join_prepare_ends_ms: int | None = None
 
+    def time_to_next_poll(self, now_ms: int) -> int:
+        """In how many ms to poll at the latest, for a heartbeat or an automatic commit."""
+        wait_ms = self.time_to_next_heartbeat(now_ms)
+        if self.auto_commit_enabled:
+            wait_ms = min(wait_ms, self.next_auto_commit_deadline_ms - now_ms)
+        return max(0, wait_ms)
+
     def maybe_auto_commit_offsets_async(self, now_ms: int) -> None:
         """Commit what polls have returned so far, if it is time (called by poll)."""
         if self.auto_commit_enabled:

@@ -84,13 +84,6 @@ class ConsumerCoordinator(PartitionHandover):
         self.maybe_auto_commit_offsets_async(loop.now_ms)
         return True
 
-    def time_to_next_poll(self, now_ms: int) -> int:
-        """In how many ms to poll at the latest, for a heartbeat or an automatic commit."""
-        wait_ms = self.time_to_next_heartbeat(now_ms)
-        if self.auto_commit_enabled:
-            wait_ms = min(wait_ms, self.next_auto_commit_deadline_ms - now_ms)
-        return max(0, wait_ms)
-
     def need_rejoin(self) -> bool:
         """Whether to join again: topics or subscription changed, or the coordinator says so."""
         if not self.subscriptions.partitions_auto_assigned():
@@ -98,6 +91,8 @@ class ConsumerCoordinator(PartitionHandover):
         snapshot, joined = self.assignment_snapshot, self._joined_subscription
         has_changed = snapshot is not None and snapshot != self.metadata_snapshot
         has_changed |= joined is not None and joined != self.subscriptions.subscription
+        if has_changed and self.context.profile.poll_goes_on_in_rebalance:
+            self.request_rejoin()  # although it may change back before the join is sent (2.5)
         return self.rejoin_needed or has_changed
 
     def update_pattern_subscription(self, metadata: Metadata) -> None:
@@ -177,10 +172,10 @@ class ConsumerCoordinator(PartitionHandover):
         assigned = deserialize_assignment(assignment)
         owned = subscriptions.assigned_partitions()
         added, error = assigned, None  # what the listener raises comes last
+        if self._is_outdated(assigned):
+            self.request_rejoin()
+            return
         if self.context.profile.incremental_rebalance:
-            if not subscriptions.check_assignment_matched_subscription(assigned):
-                self.request_rejoin()  # the subscription has changed since it was sent
-                return
             added = [each for each in assigned if each not in owned]
             revoked = [each for each in owned if each not in assigned]
             if self.is_cooperative and revoked:
@@ -230,6 +225,17 @@ class ConsumerCoordinator(PartitionHandover):
             offered = ", ".join(self.assignors)
             raise IllegalStateError(f"the group chose the assignor {name!r}: {offered} are offered")
         return self.assignors[name]
+
+    def _is_outdated(self, assigned: Sequence[TopicPartition]) -> bool:
+        """Whether the subscription has changed since it was sent (2.3; it was an error before).
+
+        Since 2.4 it is also taken for that if the leader assigns what nobody asked for.
+        """
+        profile = self.context.profile
+        if self.subscriptions.check_assignment_matched_subscription(assigned):
+            return False
+        asked_for = {each.topic for each in assigned}.issubset(self._joined_subscription or ())
+        return profile.incremental_rebalance or (asked_for and profile.poll_timeout_bounds_join)
 
     def _obey_leader(self, assigned: Sequence[TopicPartition]) -> None:
         """Subscribe to a topic that the leader's metadata had earlier than this member's."""

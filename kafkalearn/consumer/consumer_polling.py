@@ -102,6 +102,6 @@ class ConsumerPolling(ConsumerPositions):
         if not is_ready:
             wait_ms = max(1, wait_ms)  # an automatic commit may be due, which waits for the join
         self.client.poll(min(wait_ms, timeout_ms), fetcher)
-        if coordinator.need_rejoin() and not goes_on:
+        if not goes_on and coordinator.need_rejoin():
             return {}  # so that the group gets stable soon
         return fetcher.fetched_records()

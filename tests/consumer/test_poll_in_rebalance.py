@@ -24,6 +24,12 @@ def polls_took(sim, node, *, since_ms):
     return [late - early for early, late in pairwise(polls)]
 
 
+def joined(sim, node, *, since_ms):
+    """Give the JoinGroups that a node sent."""
+    events = sim.trace.where(kind="send", node=node, api="JoinGroup")
+    return [each for each in events if each.time_ms >= since_ms]
+
+
 def slow_member(sim):
     """Start a second member that keeps the group waiting: it takes 8 s for its records."""
     late = Member(sim, "c2", poll=A_SECOND, partition_assignment_strategy=[STAYS])
@@ -111,6 +117,42 @@ def test_a_commit_before_a_join_that_may_succeed_is_sent_again():
     assert len(sent(sim, "c1", "OffsetCommit")) == 3
     (stored,) = {each.offset for each in sim.trace.where(kind="offset_stored") if each.offset}
     assert (stored, first.owns) == (5, "orders-0")
+
+
+def test_a_poll_that_saw_another_subscription_joins_although_it_changes_back():
+    """Since 2.5: or the partitions, about to be given up, would be read no more."""
+    sim = cluster("4.0", faults=[Delay("OffsetCommit", by_ms=1_500, node="c2")])
+    Member(sim, "c1")
+    sim.run_until(5_000)
+    automatic = {"enable_auto_commit": True, "auto_commit_interval_ms": 600_000}
+    member = Member(sim, "c2", poll=timedelta(milliseconds=100), **automatic)
+    sim.run_until(15_000)
+    produce(sim, 3, number=1)
+    for topics in (["orders", "more"], ["orders"]):
+        sim.run_until(sim.now_ms + 500)
+        member.do(lambda consumer, told=topics: consumer.subscribe(told, listener=member.told))
+    sim.run_until(30_000)
+    produce(sim, 3, number=1)
+    sim.run_until(31_000)
+    assert member.told.calls[1:] == ["revoked orders-1", "assigned orders-1"]
+    (join,) = joined(sim, "c2", since_ms=15_000)
+    assert "more" not in str(join.detail)
+    assert len(member.records) == 6
+
+
+@pytest.mark.parametrize("profile", ["2.3", "2.4", "4.0"])
+def test_a_subscription_that_changes_during_the_join_is_joined_for(profile):
+    """An assignment that was made for the one before is not taken (2.3)."""
+    sim = cluster(profile, faults=[Delay("JoinGroup", by_ms=3_000, nth=2, part="response")])
+    sim.create_topic("more")
+    member = Member(sim, "c1", topics=["orders", "more"], poll=A_SECOND)
+    sim.run_until(1_500)
+    member.do(lambda consumer: consumer.subscribe(["orders"], listener=member.told))
+    sim.run_until(10_000)
+    assert (member.errors, member.owns) == ([], "orders-0 orders-1")
+    assert [each for each in member.told.calls if "assigned" in each] == [
+        "assigned orders-0 orders-1"
+    ]
 
 
 @pytest.mark.parametrize(
