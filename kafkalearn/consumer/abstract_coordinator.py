@@ -92,21 +92,22 @@ class AbstractCoordinator(GroupMembership):
                 return False
             if self._needs_join_prepare:
                 # Before 2.4 a wakeup() in there lets the next poll do all of it again.
-                self._needs_join_prepare = not self.context.profile.incremental_rebalance
+                ends_first = self.context.profile.incremental_rebalance
+                self._needs_join_prepare = not ends_first
                 generation_id, member_id, _ = self.generation
                 if not self.on_join_prepare(generation_id, member_id, deadline_ms=deadline_ms):
                     self._needs_join_prepare = True
                     return False
-                self._needs_join_prepare = False
+                self._needs_join_prepare &= ends_first
             future = self._initiate_join_group()
             if not self.client.poll_future(future, deadline_ms - self.context.now_ms):
                 return False
             if future.succeeded():
                 if not self.generation.is_reset:
                     self.on_join_complete(self.generation, future.value())
+                    self._needs_join_prepare = True
                 # else its heartbeats left the group again before the application looked
                 self._join_future = None
-                self._needs_join_prepare = True
             else:
                 self._join_future = None
                 if isinstance(future.exception(), _REJOIN_AT_ONCE):

@@ -47,8 +47,8 @@ class GroupMember(CoordinatorLookup):
         """Be in no generation; without a member id, the next join is that of a new member."""
         self.generation = NO_GENERATION._replace(member_id=member_id)
         self.rejoin_needed = True
-        if self.context.profile.incremental_rebalance:
-            self._needs_join_prepare = True  # what it kept is lost, also during a join (3.0)
+        if self.context.profile.reset_prepares_join:
+            self._needs_join_prepare = True  # what it has kept is lost, also during a join
         self.set_state(MemberState.UNJOINED, reason)
 
     def current_generation(self) -> Generation | None:

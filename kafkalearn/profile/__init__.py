@@ -71,6 +71,7 @@ KAFKA_2_4 = replace(
     stale_errors_are_ignored=False,
     join_waits_request_timeout=False,
     heartbeat_while_rebalancing=False,
+    reset_prepares_join=False,
     illegal_generation_keeps_member_id=False,
     failed_send_metadata="once_in_batch",
     request_timeout_is_told=False,

@@ -66,6 +66,9 @@ class ConsumerRules:
     which it waits for since 2.0 (2.6)."""
     heartbeat_while_rebalancing: bool = True
     """Heartbeats go on between JoinGroup and SyncGroup (2.7, KAFKA-10134)."""
+    reset_prepares_join: bool = True
+    """A member that falls out of its generation while it joins loses what it has kept before it
+    joins anew; it used to claim that as its own (2.7.2, KAFKA-12983)."""
     illegal_generation_keeps_member_id: bool = True
     """A member of an old generation joins again under the id that it has (3.2, KAFKA-13419)."""
     pattern_refreshes_metadata: bool = True

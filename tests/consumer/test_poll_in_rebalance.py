@@ -177,6 +177,20 @@ def test_who_is_told_by_the_commit_before_a_join_that_it_is_out(profile, poll, t
     assert member.told.calls[1] == f"{told} orders-0 orders-1"
 
 
+@pytest.mark.parametrize(("profile", "keeps"), [("2.4", True), ("4.0", False)])
+def test_who_falls_out_while_it_joins(profile, keeps):
+    """It claims partitions that others may have; since 2.7.2 it loses them first."""
+    refused = AnswerWithError("JoinGroup", "UNKNOWN_MEMBER_ID", nth=3, node="c1")
+    sim = cluster(profile, faults=[refused])
+    (member,) = group(sim, "c1", partition_assignment_strategy=[STAYS])
+    Member(sim, "c2", partition_assignment_strategy=[STAYS])
+    sim.run_until(12_000)
+    _, anew, _ = joined(sim, "c1", since_ms=5_000)
+    assert anew.member_id is None
+    assert ("owned_partitions" in anew.detail["fields"]["protocols"][0]["metadata"]) is keeps
+    assert ("lost orders-0 orders-1" in member.told.calls) is not keeps
+
+
 @pytest.mark.parametrize(
     ("profile", "interval_ms", "timeout_ms", "waits_ms"),
     [
