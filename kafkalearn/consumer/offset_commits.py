@@ -83,7 +83,8 @@ class OffsetCommits(OffsetRequests):
         self, offsets: Offsets, callback: OffsetCommitCallback | None, *, mode: str
     ) -> RequestFuture[None]:
         self.invoke_completed_offset_commit_callbacks()
-        if not self.coordinator_unknown():
+        asks_nobody = not offsets and self.context.profile.empty_commit_runs_callbacks
+        if asks_nobody or not self.coordinator_unknown():
             committed = self._do_commit_offsets_async(offsets, callback, mode=mode)
         else:
             committed = RequestFuture()

@@ -15,7 +15,8 @@ class ConsumerRules:
     """commit_sync runs the callbacks of earlier asynchronous commits first (1.0, KAFKA-5730)."""
     empty_commit_runs_callbacks: bool = True
     """A commit_sync without any offset waits for earlier asynchronous commits, too, and runs their
-    callbacks (3.6, KAFKA-10337)."""
+    callbacks (3.6, KAFKA-10337); a commit_async without any is over without a coordinator (3.2).
+    """
     poll_timeout_bounds_join: bool = True
     """poll(timedelta) bounds the join, too, and default.api.timeout.ms what blocks (2.0, KIP-266).
     """

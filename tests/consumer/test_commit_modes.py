@@ -76,6 +76,21 @@ def test_nothing_to_commit_sends_nothing(cluster, offsets):
     assert kafka.sent("OffsetCommit") == []
 
 
+@pytest.mark.parametrize(("profile", "asks"), [("1.0", 1), ("2.4", 1), ("4.0", 0)])
+def test_an_asynchronous_commit_of_nothing_needs_no_coordinator(cluster, profile, asks):
+    """Since 3.2; before, it waits until one is known, as any other."""
+    kafka = cluster(profile)
+    consumer = kafka.consumer()
+    consumer.assign([T0])
+    told = []
+    consumer.commit_async({}, lambda offsets, error: told.append((offsets, error)))
+    assert len(kafka.sent("FindCoordinator")) == asks
+    assert consumer.coordinator.has_pending_async_commits() is bool(asks)
+    while not told:
+        consumer.poll(100)
+    assert told == [({}, None)]
+
+
 def test_an_offset_of_a_topic_that_does_not_exist(cluster):
     """It fails for good, and names the partition."""
     kafka = cluster()
