@@ -66,7 +66,8 @@ class AutoCommits(OffsetCommits):
         """Commit automatically before a join; False if a later call is to go on (3.2).
 
         It may take the rebalance timeout, and is tried again as long. is_eager: the partitions will
-        be given up, so that nothing more may be read from them.
+        be given up, so that nothing more may be read from them: as in Kafka, until the next
+        rebalance, if a wakeup() ends it and the member keeps them.
         """
         if not self.context.profile.poll_goes_on_in_rebalance:
             self.maybe_auto_commit_offsets_sync(self.rebalance_timeout_ms)

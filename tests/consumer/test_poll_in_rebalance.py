@@ -6,7 +6,12 @@ from itertools import pairwise
 import pytest
 
 from kafkalearn.engine.faults import AnswerWithError, Delay
-from kafkalearn.errors import CommitFailedError, KafkaError, RebalanceInProgressError
+from kafkalearn.errors import (
+    CommitFailedError,
+    KafkaError,
+    RebalanceInProgressError,
+    WakeupError,
+)
 from kafkalearn.records import OffsetAndMetadata
 from tests.consumer.members import Member, answers, cluster, group, partition, produce, sent
 
@@ -153,6 +158,26 @@ def test_a_subscription_that_changes_during_the_join_is_joined_for(profile):
     assert [each for each in member.told.calls if "assigned" in each] == [
         "assigned orders-0 orders-1"
     ]
+
+
+@pytest.mark.parametrize(("profile", "reads"), [("2.4", True), ("4.0", False)])
+def test_a_wakeup_in_the_commit_before_a_join(profile, reads):
+    """The member joins without giving up, and since 3.2 it reads no more of what it keeps then."""
+    sim = cluster(profile, faults=[Delay("OffsetCommit", by_ms=1_500, node="c1")])
+    automatic = {"enable_auto_commit": True, "auto_commit_interval_ms": 600_000}
+    (member,) = group(sim, "c1", **automatic)
+    produce(sim, 3)
+    sim.run_until(6_000)
+    Member(sim, "c2")
+    while not sent(sim, "c1", "OffsetCommit"):
+        sim.run_until(sim.now_ms + 100)
+    member.consumer.wakeup()
+    sim.run_until(20_000)
+    produce(sim, 3)
+    sim.run_until(25_000)
+    assert [type(each) for each in member.errors] == [WakeupError]
+    assert (member.told.calls[1:], member.owns) == (["assigned"], "orders-0")
+    assert len(member.records) == (6 if reads else 3)
 
 
 @pytest.mark.parametrize(
