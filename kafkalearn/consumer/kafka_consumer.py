@@ -108,8 +108,8 @@ class KafkaConsumer(ConsumerPolling):
     ) -> None:
         """Commit and go on: what polls have returned, or these offsets, each the NEXT to read.
 
-        It is tried once. callback: told (offsets, error or None) within a later poll, commit or
-        close; RetriableCommitFailedError if a later commit may succeed.
+        It is tried once. callback: told (offsets, error or None) within a later poll or commit,
+        never by close(); RetriableCommitFailedError if a later commit may succeed.
         """
         with self._exclusive:
             self.check_group_id()
@@ -134,7 +134,6 @@ class KafkaConsumer(ConsumerPolling):
             self._closing = True
             try:
                 self.coordinator.close(timeout_ms)
-                self.coordinator.invoke_completed_offset_commit_callbacks()
             finally:
                 self.is_closed = True
                 self.interceptors.close()

@@ -62,7 +62,7 @@ class OffsetCommits(OffsetRequests):
     def commit_offsets_async(self, offsets: Offsets, callback: OffsetCommitCallback | None) -> None:
         """Send a commit and go on; it is sent once, since a second try could overtake a later one.
 
-        callback: told (offsets, error or None) within a later poll, commit or close.
+        callback: told (offsets, error or None) within a later poll or commit.
         """
         self._commit_offsets_async(offsets, callback, mode="async")
 

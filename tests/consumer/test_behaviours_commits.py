@@ -235,11 +235,10 @@ def test_callbacks_run_in_a_later_poll_only(cluster, profile):
     [
         lambda consumer: consumer.commit_sync(next_to_read(9)),
         lambda consumer: consumer.commit_async(next_to_read(9)),
-        lambda consumer: consumer.close(),
     ],
-    ids=["commit_sync", "commit_async", "close"],
+    ids=["commit_sync", "commit_async"],
 )
-def test_callbacks_run_in_a_later_commit_or_close(cluster, profile, call):
+def test_callbacks_run_in_a_later_commit(cluster, profile, call):
     """Behaviour 4: these calls run them as a poll does; others do not."""
     _, consumer, told = with_three_async_commits(cluster, profile)
     consumer.committed(T0)

@@ -421,19 +421,22 @@ def test_close_commits_then_leaves(profile, steps):
     assert member.told.calls[-1].startswith("revoked") is (profile == NEWER)
 
 
-def test_close_runs_the_callbacks_of_commits():
-    """Behaviour 4: an asynchronous commit that ended is told at the latest by close."""
-    sim = cluster(partitions=1)
-    consumer = consumer_of(sim)
+@pytest.mark.parametrize("profile", ["0.10.1", "1.0", "2.3", "2.4", "4.0"])
+@pytest.mark.parametrize("automatic", [False, True])
+def test_close_runs_no_callbacks_of_commits(profile, automatic):
+    """Behaviour 4: who wants to be told calls commit_sync first, as an automatic commit does."""
+    sim = cluster(profile, partitions=1)
+    consumer = consumer_of(sim, enable_auto_commit=automatic)
     consumer.poll(0)
     told = []
     consumer.commit_async(
         {partition(): OffsetAndMetadata(7)}, lambda offsets, error: told.append((offsets, error))
     )
     sim.run_until(sim.now_ms + 100)
+    consumer.end_offsets([partition()])  # lets the answer in
     assert told == []
     consumer.close()
-    assert told == [({partition(): OffsetAndMetadata(7)}, None)]
+    assert told == ([({partition(): OffsetAndMetadata(7)}, None)] if automatic else [])
 
 
 def test_close_does_not_wait_for_ever():
