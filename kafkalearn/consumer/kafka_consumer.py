@@ -124,7 +124,8 @@ class KafkaConsumer(ConsumerPolling):
     def close(self, timeout_ms: int = DEFAULT_CLOSE_TIMEOUT_MS) -> None:
         """Commit if that is automatic, leave the group, and close the connections.
 
-        timeout_ms: how long it may wait for the coordinator. A second one does nothing.
+        timeout_ms: how long it may wait for the coordinator, up to request.timeout.ms. A second one
+        does nothing.
         """
         if self.is_closed or self._closing or not self.context.node.alive:
             return
@@ -133,7 +134,7 @@ class KafkaConsumer(ConsumerPolling):
         with self._exclusive:
             self._closing = True
             try:
-                self.coordinator.close(timeout_ms)
+                self.coordinator.close(min(timeout_ms, self.config.request_timeout_ms))
             finally:
                 self.is_closed = True
                 self.interceptors.close()

@@ -439,18 +439,21 @@ def test_close_runs_no_callbacks_of_commits(profile, automatic):
     assert told == ([({partition(): OffsetAndMetadata(7)}, None)] if automatic else [])
 
 
-def test_close_does_not_wait_for_ever():
-    """With its coordinator cut off close ends after its timeout, and a second one does nothing."""
-    sim = cluster(partitions=1)
-    consumer = consumer_of(sim)
-    consumer.poll(0)
+@pytest.mark.parametrize("timeout_ms", [2_000, 20_000])
+def test_close_does_not_wait_for_ever(timeout_ms):
+    """It ends after its timeout, or request.timeout.ms; and a second one does nothing."""
+    sim = cluster("4.0", partitions=1)
+    produce(sim, 1)
+    consumer = consumer_of(sim, enable_auto_commit=True, request_timeout_ms=12_000)
+    while not consumer.poll(1_000):
+        pass
     for name in sim.broker_names:
         sim.freeze(name, 60_000)
     start_ms = sim.now_ms
-    consumer.close(2000)
-    assert sim.now_ms - start_ms == 2000
+    consumer.close(timeout_ms)
+    assert sim.now_ms - start_ms == min(timeout_ms, 12_000)
     consumer.close()
-    assert sim.now_ms - start_ms == 2000
+    assert sim.now_ms - start_ms == min(timeout_ms, 12_000)
 
 
 @pytest.mark.parametrize("profile", ["0.10.1", "1.0"])
