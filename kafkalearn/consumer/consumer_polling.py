@@ -19,9 +19,9 @@ class ConsumerPolling(ConsumerPositions):
     def poll(self, timeout: int | timedelta) -> ConsumerRecords:
         """Give records, up to max.poll.records, or none when `timeout` has passed.
 
-        timeout: ms, which do not bound how long joining the group takes (Java: poll(long)); or a
-        timedelta, which does (Java: poll(Duration), 2.0), and goes on reading meanwhile what the
-        member keeps (2.5).
+        timeout: ms, which do not bound how long joining the group takes (Java: poll(long), which
+        4.0 has no more); or a timedelta, which does (Java: poll(Duration), 2.0), and goes on
+        reading meanwhile what the member keeps (2.5).
         Everything happens in here: joining, rebalance listeners, automatic commits, callbacks of
         commits. One that gives nothing takes 1 ms at least, as no code runs in no time. Errors:
         IllegalStateError without a subscription; WakeupError; NoOffsetForPartitionError,
@@ -80,11 +80,11 @@ class ConsumerPolling(ConsumerPositions):
             self.client.maybe_trigger_wakeup()
         in_group = profile.poll_timeout_bounds_join or self.subscriptions.partitions_auto_assigned()
         goes_on = profile.poll_goes_on_in_rebalance
-        is_ready = coordinator.poll(
-            loop.now_ms,
-            bound_ms if in_group else timeout_ms,
-            waits_for_join=not goes_on or deadline_ms >= NEVER_MS,
-        )
+        waits = in_group and deadline_ms >= NEVER_MS
+        bound_ms = bound_ms if in_group else timeout_ms
+        is_ready = coordinator.poll(loop.now_ms, bound_ms, waits_for_join=waits or not goes_on)
+        while waits and not is_ready:  # the commit before the join is to be tried again (3.2)
+            is_ready = coordinator.poll(loop.now_ms, deadline_ms - loop.now_ms)
         if is_ready and not self.subscriptions.has_all_fetch_positions():
             missing = self.subscriptions.missing_fetch_positions()
             is_ready = self.update_fetch_positions(missing, max(0, deadline_ms - loop.now_ms))

@@ -105,21 +105,25 @@ def test_nothing_is_read_while_the_commit_before_a_join_is_on_its_way():
     assert read == [*"01234"] * 2
 
 
-def test_a_commit_before_a_join_that_may_succeed_is_sent_again():
-    """It is tried for as long as the rebalance may take; only then the member joins without it."""
+@pytest.mark.parametrize("poll", [timedelta(milliseconds=10), 10])
+def test_a_commit_before_a_join_that_may_succeed_is_sent_again(poll):
+    """As long as the rebalance may take: by later polls, or by one poll(int), which waits."""
     unavailable = [
         AnswerWithError("OffsetCommit", "COORDINATOR_LOAD_IN_PROGRESS", nth=n) for n in (1, 2)
     ]
     sim = cluster("4.0", faults=unavailable)
-    first = Member(
-        sim, "c1", poll=A_SECOND, enable_auto_commit=True, auto_commit_interval_ms=60_000
-    )
+    first = Member(sim, "c1", poll=poll, enable_auto_commit=True, auto_commit_interval_ms=60_000)
     sim.run_until(5_000)
     produce(sim, 5)
     sim.run_until(6_000)
     Member(sim, "c2")
     sim.run_until(12_000)
-    assert len(sent(sim, "c1", "OffsetCommit")) == 3
+    began_ms, _, ended_ms = (time_ms for time_ms, _ in sent(sim, "c1", "OffsetCommit"))
+    between = [
+        each for each in sim.trace.where(kind="poll", node="c1") if "step" not in each.detail
+    ]
+    polls = sum(began_ms < each.time_ms <= ended_ms for each in between)
+    assert (polls == 0) is (poll == 10)
     (stored,) = {each.offset for each in sim.trace.where(kind="offset_stored") if each.offset}
     assert (stored, first.owns) == (5, "orders-0")
 
