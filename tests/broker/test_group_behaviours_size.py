@@ -77,7 +77,8 @@ def test_an_id_that_finds_the_group_full_is_given_up():
     groups.form("a")
     assert groups.join_once("late").error == REACHED
     assert (list(groups.group.pending_members), groups.state) == ([], "Stable")
-    assert groups.removed()[-1][1] == "late"
+    assert groups.removed()[-1] == (groups.now_ms, "late")
+    assert groups.seen("member_removed")[-1][1]["detail"]["reason"] == "the group is full"
     assert groups.join("a").error == "NONE"
 
 
@@ -100,6 +101,8 @@ def test_a_group_that_is_loaded_too_large_rebalances(profile):
     """So that members can commit before some have to go; one that fits stays Stable."""
     groups = loaded(profile, "a", "b", "c")
     assert (groups.state, groups.members) == ("PreparingRebalance", ["a", "b", "c"])
+    _, change = groups.seen("group_state")[-1]
+    assert change["detail"]["reason"] == "it was loaded with more members than group.max.size"
     assert groups.commit("a").error == "NONE"
     assert groups.heartbeat("a").error == "REBALANCE_IN_PROGRESS"
     assert loaded(profile, "a", "b").state == "Stable"
@@ -111,6 +114,8 @@ def test_the_first_to_join_again_had_to_go(profile):
     groups = loaded(profile, "a", "b", "c")
     answers = [groups.join(each, **LONG) for each in "abc"]
     assert [each.error for each in answers] == [REACHED, "NONE", "NONE"]
+    assert groups.removed()[-1] == (groups.now_ms, "a")
+    assert groups.seen("member_removed")[-1][1]["detail"]["reason"] == "the group is full"
     assert (groups.state, groups.members) == ("AwaitingSync", ["b", "c"])
     assert groups.group.is_leader(groups.id("b"))
 
