@@ -8,7 +8,7 @@ from kafkalearn.clients.request_future import RequestFuture
 from kafkalearn.consumer.consumer_parts import ConsumerParts
 from kafkalearn.consumer.offset_commits import OffsetCommits
 from kafkalearn.consumer.offset_requests import Offsets
-from kafkalearn.errors import RetriableError, WakeupError
+from kafkalearn.errors import KafkaError, RetriableError, WakeupError
 
 
 class AutoCommits(OffsetCommits):
@@ -51,10 +51,7 @@ class AutoCommits(OffsetCommits):
             self._do_auto_commit_offsets_async()
 
     def maybe_auto_commit_offsets_sync(self, timeout_ms: int) -> None:
-        """Commit and wait, before partitions are given up; what goes wrong is only logged.
-
-        That is so, too, if the callback of an earlier commit raises in there.
-        """
+        """Commit and wait, before partitions are given up; what goes wrong is only logged."""
         if self.auto_commit_enabled:
             offsets = self.subscriptions.all_consumed()
             try:
@@ -62,7 +59,7 @@ class AutoCommits(OffsetCommits):
                     self.context.warn("the automatic commit was not done in time")
             except WakeupError:
                 raise
-            except Exception as error:
+            except KafkaError as error:
                 self.context.warn(f"the automatic commit failed: {error}")
 
     def commit_before_join(self, deadline_ms: int, *, is_eager: bool) -> bool:

@@ -259,25 +259,6 @@ def test_a_callback_that_raises_ends_the_poll_and_no_other_callback(cluster):
     assert kafka.ask() == 2
 
 
-@pytest.mark.parametrize("profile", ["1.0", "4.0"])
-def test_a_callback_that_raises_does_not_end_a_close_that_commits(cluster, profile):
-    """What goes wrong with an automatic commit is logged, also if it went wrong in there."""
-    kafka = cluster(profile)
-    kafka.send("a")
-    consumer = kafka.member(**auto())
-    assert kafka.read(consumer, 1) == ["a"]
-
-    def fail(offsets, error):
-        raise ValueError("the application's")
-
-    consumer.commit_async(next_to_read(0), fail)
-    kafka.sim.sleep(100)
-    consumer.end_offsets([T0])  # lets the answer in
-    consumer.close()
-    assert kafka.logged()[-1] == "the automatic commit failed: the application's"
-    assert len(kafka.sent("LeaveGroup")) == 1
-
-
 def test_a_callback_may_commit(cluster):
     """It runs in the application's process, so that it may use the consumer."""
     kafka = cluster()

@@ -244,6 +244,12 @@ def commits_beyond_positions(events: Iterable[Event]) -> Iterator[str]:
         if event.kind == "position" and event.offset is not None:
             key = has.member_id, place_of(event)
             reached[key] = max(event.offset, reached.get(key, 0))
+        elif event.kind in ("assigned", "revoked") and event.member_id:
+            # Up to 2.7.1 a new id may keep what the old one had, and give it up later.
+            for place in has.partitions.keys() & set(partitions_of(event)):
+                before = reached.get((has.member_id, place), -1)
+                key = event.member_id, place
+                reached[key] = max(before, reached.get(key, -1))
         elif event.kind == "offset_stored":
             position = reached.get((event.member_id or None, place_of(event)), -1)
             if event.offset > position:

@@ -26,14 +26,14 @@ class Members(Story):
         """Let the topic have so many partitions."""
         return self.event("topic_changed", topic="orders", detail={"change": "x", "count": count})
 
-    def assigned(self, node, *partitions, generation=1):
-        """Give a member partitions."""
+    def assigned(self, node, *partitions, generation=1, member_id=None):
+        """Give a member partitions; its id is its node's name unless it is given."""
         self.event("client_state", node, detail={"from": "x", "to": "STABLE"})
-        return self._handed("assigned", node, generation, partitions)
+        return self._handed("assigned", node, generation, partitions, member_id=member_id)
 
-    def revoked(self, node, *partitions, generation=1):
+    def revoked(self, node, *partitions, generation=1, member_id=None):
         """Let a member give partitions up."""
-        return self._handed("revoked", node, generation, partitions)
+        return self._handed("revoked", node, generation, partitions, member_id=member_id)
 
     def unjoined(self, node):
         """Let a member leave, by its own account."""
@@ -65,9 +65,10 @@ class Members(Story):
         message = {"message": f"commit {number}: {outcome}"}
         return self.event("logged", node, group_id=None, detail=message)
 
-    def _handed(self, kind, node, generation, partitions):
+    def _handed(self, kind, node, generation, partitions, *, member_id=None):
         told = {"partitions": {"orders": list(partitions)} if partitions else {}}
-        return self.event(kind, node, member_id=node, generation=generation, detail=told)
+        member_id = member_id or node
+        return self.event(kind, node, member_id=member_id, generation=generation, detail=told)
 
     def _placed(self, kind, node, partition, offset, **detail):
         place = {"topic": "orders", "partition": partition, "offset": offset}
@@ -194,6 +195,23 @@ def test_polls_return_records_without_holes(story, breaches):
         ["1: no member commits orders-0 at 6, and its position was 5"],
     ),
     after_a_crash=(Members().assigned("a", 0).at("a", 5).fault("crash", "a").stored(5), []),
+    kept_under_a_new_id=(
+        Members().assigned("a", 0).at("a", 5).assigned("a", 0, member_id="b").stored(5, "b"),
+        [],
+    ),
+    given_up_under_a_new_id=(
+        Members().assigned("a", 0).at("a", 5).revoked("a", 0, member_id="b").stored(5, "b"),
+        [],
+    ),
+    given_up_before_the_new_id=(
+        Members()
+        .assigned("a", 0)
+        .at("a", 5)
+        .revoked("a", 0)
+        .assigned("a", 0, member_id="b")
+        .stored(5, "b"),
+        ["6: b commits orders-0 at 5, and its position was -1"],
+    ),
 )
 def test_members_commit_positions(story, breaches):
     """A commit beyond the committing member's position is told."""
