@@ -14,7 +14,6 @@ from kafkalearn.clients.client_context import ClientContext
 from kafkalearn.clients.exponential_backoff import ExponentialBackoff
 from kafkalearn.clients.metadata import Metadata
 from kafkalearn.clients.network_client import NEVER_MS, NetworkClient
-from kafkalearn.config import release_of
 from kafkalearn.consumer.consumer_config import ConsumerConfig, consumer_config
 from kafkalearn.consumer.consumer_coordinator import ConsumerCoordinator
 from kafkalearn.consumer.consumer_interceptors import ConsumerInterceptors
@@ -31,8 +30,6 @@ from kafkalearn.errors import (
 )
 from kafkalearn.profile import KafkaProfile
 from kafkalearn.records import TopicPartition
-
-_ADDED = {"sticky": "0.11"}  # KIP-54; the cooperative one has a switch
 
 
 class ConsumerBase:
@@ -220,10 +217,10 @@ def assignors_of(config: ConsumerConfig, profile: KafkaProfile) -> list[Partitio
         if assignor.name in [each.name for each in found]:
             raise ConfigError(f"partition_assignment_strategy names {assignor.name} twice")
         found.append(assignor)
-        if profile.version < release_of(_ADDED.get(assignor.name, "0")):
+        if assignor.name == "sticky" and not profile.sticky_assignor:
             raise ConfigError(
-                f"partition_assignment_strategy names {assignor.name}, which is known from Kafka "
-                f"{_ADDED[assignor.name]} on: this is an older one"
+                "partition_assignment_strategy names sticky, which is known from Kafka 0.11 on: "
+                "this is an older one"
             )
         if assignor.rebalance_protocol == "cooperative" and not profile.incremental_rebalance:
             raise ConfigError(

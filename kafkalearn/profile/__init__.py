@@ -123,6 +123,7 @@ KAFKA_0_10_1 = replace(
     deleted_topic_takes_offsets=False,
     initial_delay_from_empty=False,
     first_join_checks_protocols=False,
+    sticky_assignor=False,
     sync_commit_runs_callbacks=False,
     committed_asks_coordinator=False,
     failed_fetch="read_whole",

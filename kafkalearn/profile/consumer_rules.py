@@ -11,6 +11,8 @@ from dataclasses import dataclass
 class ConsumerRules:
     """The switches of consumers."""
 
+    sticky_assignor: bool = True
+    """There is a sticky assignor (0.11, KIP-54)."""
     sync_commit_runs_callbacks: bool = True
     """commit_sync runs the callbacks of earlier asynchronous commits first (1.0, KAFKA-5730)."""
     empty_commit_runs_callbacks: bool = True

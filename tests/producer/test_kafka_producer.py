@@ -343,15 +343,18 @@ def test_what_a_callback_gets_beside_an_error(make, profile, sent, refused):
     world = make(profile, message_max_bytes=10)
     producer = world.producer(max_request_size=100, linger_ms=0)
     told = []
+
+    def callback(*heard):
+        told.append(heard)
+
     for size in (11, 101):
-        future = producer.send("orders", lambda *heard: told.append(heard), value="x" * size)
+        future = producer.send("orders", callback, value="x" * size)
         with pytest.raises(RecordTooLargeError) as error:
             future.get()
         assert told[-1][1] is error.value
     assert [metadata for metadata, _ in told] == [sent, refused]
     if profile == "4.0":
-        given = lambda *heard: told.append(heard)  # noqa: E731
-        producer.send("orders", given, value="x" * 101, partition=0)
+        producer.send("orders", callback, value="x" * 101, partition=0)
         assert told[-1][0] == ("orders", 0, -1, -1)
 
 
