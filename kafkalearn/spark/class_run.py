@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, groupby
 from threading import Thread
@@ -17,6 +18,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from kafkalearn.grading.engines.ready_judges import ready_judges
 from kafkalearn.grading.exercise import Exercise, student_seed
 from kafkalearn.grading.grades import NOT_RUN, Grade, not_run
 from kafkalearn.grading.handed_in.archives import SubmissionError
@@ -24,7 +26,7 @@ from kafkalearn.grading.handed_in.collect import Found, Submission
 from kafkalearn.grading.judging.wording import clean
 from kafkalearn.grading.report.journal import Journal, key
 from kafkalearn.spark.grade import Row, Settings, grade_all, isolation_problems
-from kafkalearn.spark.session import QUICK_JAVA, spark_session
+from kafkalearn.spark.session import QUICK_JAVA, local_cores, spark_session
 from kafkalearn.spark.shipped import grading_digest
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ TRUSTED = (
     "--trusted: submissions run with your rights, and nothing keeps them from your files or from "
     "their grades."
 )
+MOST_READY = 2  # judges beside Spark's start: a rented machine may count more cores than we may use
 _STOPPING: list[Thread] = []
 _COLUMNS = (
     SpinnerColumn(),
@@ -84,8 +87,7 @@ class ClassRun:
                 return
             progress.update(task, description="starting Spark")
             began = time.monotonic()
-            spark = _start(master)
-            try:
+            with self._judges(master, first.exercise) as ready, _session(master) as spark:
                 problems = [] if self.settings.trusted else isolation_problems(spark)
                 started = time.monotonic()
                 console.print(f"Spark started in {started - began:.2f} s.", highlight=False)
@@ -97,7 +99,7 @@ class ClassRun:
                     spark,
                     chain([first], rows),
                     exercises=self.exercises,
-                    settings=self.settings,
+                    settings=self.settings._replace(ready=ready),
                     count=len(self.found),
                 )
                 new = 0
@@ -106,11 +108,15 @@ class ClassRun:
                     progress.advance(task)
                     new += 1
                 seconds = time.monotonic() - started
-            finally:
-                _stop(spark)
         console.print(f"Graded in {seconds:.2f} s.", highlight=False)
         if self.before:
             console.print(f"{self.before} as before, {new} new.", highlight=False)
+
+    def _judges(self, master: str | None, exercise: str) -> AbstractContextManager[str]:
+        """Start a few judges beside Spark, if submissions will run here; give their address."""
+        count = min(MOST_READY, local_cores(master), len(self.found))
+        settings, known = self.settings, self.exercises[exercise]
+        return ready_judges(count, known, engine=settings.engine, trusted=settings.trusted)
 
     def _new_rows(self, keys: dict[int, str], advance: Callable[[], None]) -> Iterator[Row]:
         """Read one after another; give those that are not graded yet, and note the others."""
@@ -174,16 +180,20 @@ class ClassRun:
         return self.others.get(number) or self.journal.grades(self.places[number])
 
 
-def _start(master: str | None) -> "SparkSession":
+@contextmanager
+def _session(master: str | None) -> "Iterator[SparkSession]":
+    """Start Spark; let it stop meanwhile, and by itself if this process is through before.
+
+    Most of the time that it takes it waits for a thread of its own.
+    """
     while _STOPPING:
         _STOPPING.pop().join()
-    return spark_session(master, spark_driver_defaultJavaOptions=QUICK_JAVA)
-
-
-def _stop(spark: "SparkSession") -> None:
-    """Let it stop meanwhile: most of that is waiting for a thread of its own in this process."""
-    _STOPPING.append(Thread(target=spark.stop))
-    _STOPPING[-1].start()
+    spark = spark_session(master, spark_driver_defaultJavaOptions=QUICK_JAVA)
+    try:
+        yield spark
+    finally:
+        _STOPPING.append(Thread(target=spark.stop, daemon=True))
+        _STOPPING[-1].start()
 
 
 def _worth(rows: Sequence[Grade]) -> tuple[float, bool]:

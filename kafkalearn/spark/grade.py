@@ -29,11 +29,12 @@ MOST_JOBS = 64  # at a time; one thread here waits for each, and holds its rows
 
 
 class Settings(NamedTuple):
-    """How a class is graded: what GradingHelper takes, and the seed of the course."""
+    """How a class is graded: the seed of the course, and what GradingHelper takes."""
 
     course_seed: int = 0
     engine: str = "fork"
     trusted: bool = False
+    ready: str = ""
 
 
 Graded = tuple[int, list[Grade]]  # a row's number, and what each check gave
@@ -60,7 +61,7 @@ def grade(
 
     def grade_rows(rows: Iterable[Row]) -> Iterator[Graded]:
         known = {name: Exercise.of(name, files[name]) for name in files}
-        grading = helper(settings.engine, settings.trusted)
+        grading = helper(settings.engine, settings.trusted, ready=settings.ready)
         for number, student, name, content in rows:
             submission, exercise = Submission(student, name, content), known[name]
             seed = student_seed(student, name, course_seed=settings.course_seed)

@@ -5,6 +5,7 @@ starts: nothing of it reaches a terminal or a cell's output.
 """
 
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -77,6 +78,16 @@ def spark_session(master: str | None = None, **settings: str) -> "SparkSession":
 def quick_session(master: str = "local[2]") -> "SparkSession":
     """Give the running session, or a new one for few rows."""
     return spark_session(master, **FEW_ROWS)
+
+
+def local_cores(master: str | None) -> int:
+    """Count the cores that a local master uses; 0 for one that is elsewhere."""
+    if master is None:
+        master = "" if "PYSPARK_GATEWAY_PORT" in os.environ else "local[*]"
+    found = re.fullmatch(r"local(?:\[(\*|\d+)(?:,\d+)?\])?", master)
+    if found is None:
+        return 0
+    return (os.cpu_count() or 1) if found[1] == "*" else int(found[1] or 1)
 
 
 def check_running(spark: "SparkSession", *, doing: str, error: BaseException) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkalearn.grading.engines import helper as helper_module
+from kafkalearn.grading.engines import judge_process
 from kafkalearn.grading.engines.helper import GradingHelper
 from kafkalearn.grading.handed_in.collect import Submission
 from tests.grading.submissions import (
@@ -81,7 +81,7 @@ def test_a_helper_that_never_ends_is_killed_and_the_next_works(helper, files, mo
     book["cells"].insert(0, code("import time; time.sleep(600)"))
     helper.grade(SOLUTION, EXERCISE, seed=1)
     with monkeypatch.context() as short:
-        short.setattr(helper_module, "GRACE_SECONDS", 0.5 - EXERCISE.limits.total_seconds)
+        short.setattr(judge_process, "GRACE_SECONDS", 0.5 - EXERCISE.limits.total_seconds)
         grades = helper.grade(Submission("b", EXERCISE.name, as_bytes(book)), EXERCISE, seed=1)
     assert statuses(grades) == {"not_run"}
     assert "did not end within its limit and was killed" in grades[0].reason
@@ -92,7 +92,7 @@ def test_a_helper_that_never_ends_is_killed_and_the_next_works(helper, files, mo
 def test_a_killed_helper_is_a_reason_and_the_next_works(helper, files):
     """Whoever kills it costs one submission its rows, and leaves nothing."""
     helper.grade(SOLUTION, EXERCISE, seed=1)
-    pids = descendants(helper._judge._process.pid)
+    pids = descendants(helper._judge.pid)
     assert len(pids) == 3
     os.kill(pids[0], signal.SIGKILL)
     grades = helper.grade(SOLUTION, EXERCISE, seed=1)
@@ -114,7 +114,7 @@ def test_a_helper_that_fails_repeats_its_last_words(helper, tmp_path, monkeypatc
     assert "failed with status 1" in grades[0].reason
     assert "no memory left" in grades[0].reason
     broken.write_text("#!/bin/sh\nexec sleep 60\n")
-    monkeypatch.setattr(helper_module, "GRACE_SECONDS", 0.1 - EXERCISE.limits.total_seconds)
+    monkeypatch.setattr(judge_process, "GRACE_SECONDS", 0.1 - EXERCISE.limits.total_seconds)
     grades = helper.grade(SOLUTION, EXERCISE, seed=1)
     assert statuses(grades) == {"not_run"}
     said = "the grading process did not end within its limit and was killed"
@@ -158,7 +158,7 @@ def test_nothing_outlives_a_caller_that_is_killed(files):
     script = (
         "import sys\nfrom tests.grading.test_helper import *\n"
         "helper = GradingHelper(trusted=True)\nhelper.grade(SOLUTION, EXERCISE, seed=1)\n"
-        "print(helper._judge._process.pid, flush=True)\n"
+        "print(helper._judge.pid, flush=True)\n"
         f"helper.grade(Submission('b', EXERCISE.name, as_bytes({json.dumps(book)!r} and "
         f"json.loads({json.dumps(book)!r}))), EXERCISE, seed=1)"
     )

@@ -119,7 +119,7 @@ def grade_batch(engine, world):
         if number % 7 == 0 or name == names[-1]:
             for honest, attack in HONEST.items():
                 hand_in(honest, attack, (honest, number))
-    result["folder"] = Path(helper._judge._folder.name)
+    result["folder"] = helper._judge.room
     result["running"] = processes_of(result["folder"])
     helper.close()
     result["left"] = processes_of(result["folder"])

@@ -136,7 +136,9 @@ class FakeHelper:
 def fake_helper(monkeypatch):
     """Nobody starts a process; what was asked for is kept."""
     asked = []
-    monkeypatch.setattr(module, "helper", lambda *how: asked.append(how) or FakeHelper())
+    monkeypatch.setattr(
+        module, "helper", lambda *how, ready: asked.append((*how, ready)) or FakeHelper()
+    )
     return asked
 
 
@@ -160,7 +162,7 @@ def test_a_batch_that_failed_is_graded_again_one_by_one_and_alone(fake_helper):
     assert max(times.values()) == 2
     alone = [running for batch, running in spark.jobs if len(batch) == 1]
     assert alone == [1] * 10
-    assert set(fake_helper) == {("kernel", True)}
+    assert set(fake_helper) == {("kernel", True, "")}
 
 
 @pytest.mark.usefixtures("fake_helper")

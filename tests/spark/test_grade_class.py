@@ -3,6 +3,7 @@
 import csv
 import os
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -45,6 +46,7 @@ class Spark:
 
     def __init__(self):
         self.asked = []
+        self.judges = []
         self.problems = []
         self.result = passed
         self.settings = None
@@ -54,6 +56,13 @@ class Spark:
         """Begin a session."""
         self.asked.append(master)
         return SimpleNamespace(stop=self.stop)
+
+    @contextmanager
+    def ready_judges(self, count, exercise, *, engine, trusted):
+        """Judges that would wait."""
+        self.judges.append((count, exercise.name, engine, trusted))
+        yield f"{count} are here"
+        self.judges.append("closed")
 
     def stop(self):
         """End the session."""
@@ -75,9 +84,10 @@ class Spark:
 
 @pytest.fixture
 def spark(monkeypatch):
-    """No Spark starts."""
+    """Neither Spark starts nor a judge."""
     fake = Spark()
     monkeypatch.setattr(class_run, "spark_session", fake.start)
+    monkeypatch.setattr(class_run, "ready_judges", fake.ready_judges)
     monkeypatch.setattr(class_run, "isolation_problems", lambda _: fake.problems)
     monkeypatch.setattr(class_run, "grade_all", fake.grade_all)
     return fake
@@ -121,6 +131,32 @@ def test_bad_input_is_refused_before_anything_starts(tmp_path, submissions, spar
     assert spark.asked == []
 
 
+def test_judges_are_started_beside_spark_where_submissions_run_here(
+    tmp_path, submissions, spark, monkeypatch
+):
+    """As many as there is use for, of the kind that was asked for; an executor has its own."""
+    monkeypatch.setattr(os, "cpu_count", lambda: 64)
+    for number, (how, count) in enumerate(
+        [
+            ((), 2),
+            (("--master", "local[1]"), 1),
+            (("--master", "local[8]", "--trusted", "--engine", "kernel"), 2),
+            (("--master", "spark://there:7077"), 0),
+            (("--master", "local-cluster[2,1,1024]"), 0),
+        ]
+    ):
+        grade(submissions, "--out", tmp_path / f"out-{number}", *how)
+        kind = ("kernel", True) if "kernel" in how else ("fork", False)
+        assert spark.judges[-2:] == [(count, EXERCISE.name, *kind), "closed"]
+        assert spark.settings.ready == f"{count} are here"
+    hand_in(tmp_path / "one", "ann")
+    grade(tmp_path / "one", "--out", tmp_path / "out")
+    assert spark.judges[-2][0] == 1
+    before = list(spark.judges)
+    grade(tmp_path / "one", "--out", tmp_path / "out", "--resume")
+    assert spark.judges == before
+
+
 @pytest.mark.parametrize("bob", ["passed", "not graded", "stopped early"])
 def test_the_status_tells_whether_everything_was_graded(tmp_path, submissions, spark, bob):
     """0 and 1 both leave grades; help explains them."""
@@ -160,7 +196,7 @@ def test_without_isolation_only_a_trusted_class_is_graded(tmp_path, submissions,
         "--course-seed",
         7,
     )
-    assert (status, spark.settings) == (0, (7, "kernel", True))
+    assert (status, spark.settings[:3]) == (0, (7, "kernel", True))
     assert "nothing keeps them from your files or from their grades" in output
 
 

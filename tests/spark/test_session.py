@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from kafkalearn.spark.session import local_cores
+
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 JOB = """
@@ -63,3 +65,14 @@ def test_a_master_that_is_none_fails_with_the_end_of_the_log(tmp_path):
     assert "Master must either be yarn or start with spark, k8s, or local" in done.stdout
     assert "\tat " not in done.stdout
     assert done.stderr == ""
+
+
+def test_only_a_local_master_uses_cores_of_this_machine(monkeypatch):
+    """As Spark reads the master's name; what spark-submit starts is where that says."""
+    monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 6)
+    masters = {None: 6, "local": 1, "local[*]": 6, "local[3]": 3, "local[2,4]": 2, "local[*,2]": 6}
+    masters |= {"local-cluster[2,1,1024]": 0, "spark://local:7077": 0, "yarn": 0, "local[x]": 0}
+    assert {master: local_cores(master) for master in masters} == masters
+    monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
+    assert local_cores(None) == 0
