@@ -20,7 +20,8 @@ from kafkalearn.consumer.consumer_interceptors import ConsumerInterceptors
 from kafkalearn.consumer.consumer_network_client import ConsumerNetworkClient
 from kafkalearn.consumer.consumer_parts import ConsumerParts
 from kafkalearn.consumer.fetcher import Fetcher
-from kafkalearn.consumer.partition_states import OffsetResetStrategy, TopicPartitionState
+from kafkalearn.consumer.offset_reset_strategy import strategy_from_string
+from kafkalearn.consumer.partition_states import TopicPartitionState
 from kafkalearn.consumer.subscription_state import SubscriptionState
 from kafkalearn.errors import (
     ConcurrentModificationError,
@@ -58,7 +59,7 @@ class ConsumerBase:
         self.metadata.allow_auto_topic_creation = config.allow_auto_create_topics
         self.client = self._network_client()
         self.subscriptions = SubscriptionState(
-            OffsetResetStrategy(config.auto_offset_reset), on_change=self._record_position
+            strategy_from_string(config.auto_offset_reset), on_change=self._record_position
         )
         self.interceptors = ConsumerInterceptors(config.interceptor_classes or (), context.warn)
         parts = ConsumerParts(

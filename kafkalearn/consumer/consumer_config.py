@@ -7,11 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from kafkalearn.config import configure, setting, with_one_backoff, with_properties
+from kafkalearn.consumer.offset_reset_strategy import (
+    BY_DURATION,
+    OffsetResetStrategy,
+    strategy_from_string,
+)
 from kafkalearn.errors import ConfigError
 from kafkalearn.profile import KafkaProfile
 
 ISOLATION_LEVELS = ("read_uncommitted", "read_committed")
-RESET_STRATEGIES = ("latest", "earliest", "none")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,13 +29,13 @@ class ConsumerConfig:
     enable_auto_commit: by default True where there is a group id.
     partition_assignment_strategy: names (``range``), Java's classes (``RangeAssignor``) or objects
     of classes derived from PartitionAssignor; preferred first.
+    auto_offset_reset: latest, earliest, none; in 4.0 also a duration, by_duration:PT1H for an hour.
     retry_backoff_ms, heartbeat_interval_ms, auto_commit_interval_ms: 0 counts as 1.
     key_deserializer, value_deserializer: a function from bytes, or the name of Java's class.
     interceptor_classes: objects with `on_consume(records)`, `on_commit(offsets)` and, if they like,
     `close()`.
 
-    Differs from Kafka: '' is no group since 2.2, where Kafka takes it for an id (4.0 refuses it);
-    auto_offset_reset knows no by_duration (4.0, KIP-1106).
+    Differs from Kafka: '' is no group since 2.2, where Kafka takes it for an id (4.0 refuses it).
     """
 
     bootstrap_servers: object = setting("")
@@ -40,7 +44,7 @@ class ConsumerConfig:
     group_instance_id: str | None = setting(None, added="2.3")
     enable_auto_commit: bool | None = setting(None)
     auto_commit_interval_ms: int = setting(5000, least=0)
-    auto_offset_reset: str = setting("latest", allowed=RESET_STRATEGIES)
+    auto_offset_reset: str = setting("latest")
     max_poll_records: int = setting(500, least=1)
     max_poll_interval_ms: int = setting(300_000, least=1)
     session_timeout_ms: int = setting(10_000, least=0, since_3_0=45_000)
@@ -84,6 +88,7 @@ def consumer_config(
         values["group_id"] = ""
     config: ConsumerConfig = configure(ConsumerConfig, profile.version, given=values)
     config = with_one_backoff(config, values)
+    _check_offset_reset(config.auto_offset_reset, profile)
     if config.heartbeat_interval_ms >= config.session_timeout_ms:
         raise ConfigError(
             f"heartbeat_interval_ms is {config.heartbeat_interval_ms}: less than "
@@ -104,6 +109,21 @@ def consumer_config(
     if config.enable_auto_commit is None:
         config = replace(config, enable_auto_commit=not needs_group_id)
     return config
+
+
+def _check_offset_reset(text: str, profile: KafkaProfile) -> None:
+    allowed = ", ".join(repr(each.value) for each in OffsetResetStrategy)
+    try:
+        strategy = strategy_from_string(text)
+    except ValueError as error:
+        why = f" ({error})" if text.startswith(BY_DURATION) else ""
+    else:
+        if isinstance(strategy, OffsetResetStrategy) or profile.offsets_reset_by_duration:
+            return
+        why = " (known from Kafka 4.0 on: this is an older one)"
+    if profile.offsets_reset_by_duration:
+        allowed += f", {BY_DURATION}PnDTnHnMn.nS"
+    raise ConfigError(f"auto_offset_reset is {text!r}{why}: one of {allowed} is allowed")
 
 
 def _check_request_timeout(config: ConsumerConfig) -> None:

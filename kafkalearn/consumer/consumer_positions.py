@@ -10,11 +10,8 @@ from datetime import timedelta
 from kafkalearn.clients.network_client import NEVER_MS
 from kafkalearn.consumer.consumer_base import ConsumerBase
 from kafkalearn.consumer.offset_requests import Offsets
-from kafkalearn.consumer.partition_states import (
-    OffsetResetStrategy,
-    check_partition,
-    check_partitions,
-)
+from kafkalearn.consumer.offset_reset_strategy import OffsetResetStrategy
+from kafkalearn.consumer.partition_states import check_partition, check_partitions
 from kafkalearn.errors import IllegalArgumentError, IllegalStateError, KafkaTimeoutError
 from kafkalearn.protocol.fetch import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from kafkalearn.records import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition

@@ -11,22 +11,16 @@ from typing import Any
 from kafkalearn.clients.network_client import NEVER_MS
 from kafkalearn.clients.request_future import RequestFuture
 from kafkalearn.consumer.consumer_parts import ConsumerParts
-from kafkalearn.consumer.partition_states import OffsetResetStrategy
+from kafkalearn.consumer.offset_reset_strategy import AutoOffsetResetStrategy, timestamp_of
 from kafkalearn.errors import Errors, KafkaTimeoutError, NoOffsetForPartitionError, RetriableError
 from kafkalearn.protocol.fetch import (
-    EARLIEST_TIMESTAMP,
-    LATEST_TIMESTAMP,
+    UNKNOWN_OFFSET,
     ListOffsetsPartitionResponse,
     ListOffsetsRequest,
 )
 from kafkalearn.records import TopicPartition
 
 Found = dict[TopicPartition, ListOffsetsPartitionResponse]
-
-_TIMESTAMPS = {
-    OffsetResetStrategy.EARLIEST: EARLIEST_TIMESTAMP,
-    OffsetResetStrategy.LATEST: LATEST_TIMESTAMP,
-}
 
 
 class StaleMetadataError(RetriableError):
@@ -88,7 +82,7 @@ class OffsetLookup:
             raise _nothing_committed(missing)
         for each in missing:
             subscriptions.need_offset_reset(each)
-        by_node: dict[str, dict[TopicPartition, OffsetResetStrategy]] = {}
+        by_node: dict[str, dict[TopicPartition, AutoOffsetResetStrategy]] = {}
         for partition, state in subscriptions.assignment.items():
             if state.reset_strategy is None or now_ms < state.next_reset_ms:
                 continue
@@ -99,8 +93,7 @@ class OffsetLookup:
                 state.next_reset_ms = now_ms + self.config.request_timeout_ms
                 by_node.setdefault(leader, {})[partition] = state.reset_strategy
         for node, asked in by_node.items():
-            timestamps = {each: _TIMESTAMPS[strategy] for each, strategy in asked.items()}
-            sent = self.client.send(node, ListOffsetsRequest(partitions=timestamps))
+            sent = self.client.send(node, ListOffsetsRequest(partitions=self._timestamps(asked)))
             sent.add_listener(partial(self._on_reset, asked), partial(self._retry_later, asked))
 
     def offsets_by_times(
@@ -129,15 +122,30 @@ class OffsetLookup:
             if self.context.now_ms >= deadline_ms:
                 raise KafkaTimeoutError(f"no offsets were found within {timeout_ms:,} ms")
 
-    def _on_reset(self, asked: Mapping[TopicPartition, OffsetResetStrategy], response: Any) -> None:
-        """Place those that still wait for the reset that was asked for."""
+    def _timestamps(
+        self, strategies: Mapping[TopicPartition, AutoOffsetResetStrategy | None]
+    ) -> dict[TopicPartition, int]:
+        """What to ask for, where something is to be asked."""
+        now_ms = self.context.now_ms
+        asked = ((each, each_way) for each, each_way in strategies.items() if each_way is not None)
+        found = ((each, timestamp_of(each_way, now_ms)) for each, each_way in asked)
+        return {each: timestamp for each, timestamp in found if timestamp is not None}
+
+    def _on_reset(
+        self, asked: Mapping[TopicPartition, AutoOffsetResetStrategy], response: Any
+    ) -> None:
+        """Place those that still wait for the reset that was asked for, and were found."""
         subscriptions = self.subscriptions
         failed = []
         for partition, answer in response.partitions.items():
             state = subscriptions.assignment.get(partition)
             if answer.error_code is not Errors.NONE:
                 failed.append(partition)
-            elif state is not None and state.reset_strategy is asked[partition]:
+            elif (
+                state is not None
+                and state.reset_strategy == asked[partition]
+                and answer.offset != UNKNOWN_OFFSET
+            ):
                 subscriptions.seek(partition, answer.offset, reason="reset")
         if failed:
             self._retry_later(failed)
@@ -156,12 +164,7 @@ class OffsetLookup:
             return
         subscriptions = self.subscriptions
         strategies = {each: subscriptions.reset_strategy(each) for each in partitions}
-        timestamps = {
-            each: _TIMESTAMPS[strategy]
-            for each, strategy in strategies.items()
-            if strategy in (OffsetResetStrategy.EARLIEST, OffsetResetStrategy.LATEST)
-        }
-        found = self.offsets_by_times(timestamps)
+        found = self.offsets_by_times(self._timestamps(strategies))
         for each in found:
             if subscriptions.is_assigned(each):
                 subscriptions.seek(each, found[each].offset, reason="reset")

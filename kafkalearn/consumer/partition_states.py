@@ -6,19 +6,11 @@ org.apache.kafka.common.internals.PartitionStates (1.0.2).
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from enum import Enum
 from reprlib import repr as short
 
+from kafkalearn.consumer.offset_reset_strategy import AutoOffsetResetStrategy, OffsetResetStrategy
 from kafkalearn.errors import IllegalArgumentError, IllegalStateError
 from kafkalearn.records import MAX_INT, OffsetAndMetadata, TopicPartition, check_offset, check_topic
-
-
-class OffsetResetStrategy(Enum):
-    """Where to read on when there is no valid offset; NONE is an error instead."""
-
-    LATEST = "latest"
-    EARLIEST = "earliest"
-    NONE = "none"
 
 
 @dataclass(slots=True)
@@ -30,7 +22,7 @@ class TopicPartitionState:
     committed: what is known to be committed.
     paused: whether the application does not want its records for now.
     pending_revocation: whether it is committed and given up next (3.2).
-    reset_strategy: set while the position is to be looked up at an end of the log.
+    reset_strategy: set while the position is to be looked up.
     next_reset_ms: that lookup is not to be begun before; 0 if it never was (2.0).
     """
 
@@ -39,7 +31,7 @@ class TopicPartitionState:
     committed: OffsetAndMetadata | None = None
     paused: bool = False
     pending_revocation: bool = False
-    reset_strategy: OffsetResetStrategy | None = None
+    reset_strategy: AutoOffsetResetStrategy | None = None
     next_reset_ms: int = 0
 
 
@@ -58,7 +50,7 @@ class PartitionStates:
     """
 
     def __init__(
-        self, default_reset_strategy: OffsetResetStrategy, on_change: OnChange | None
+        self, default_reset_strategy: AutoOffsetResetStrategy, on_change: OnChange | None
     ) -> None:
         self.assignment: dict[TopicPartition, TopicPartitionState] = {}
         self.default_reset_strategy = default_reset_strategy
@@ -130,17 +122,17 @@ class PartitionStates:
         self._place(partition, offset, None, reason)
 
     def need_offset_reset(
-        self, partition: TopicPartition, strategy: OffsetResetStrategy | None = None
+        self, partition: TopicPartition, strategy: AutoOffsetResetStrategy | None = None
     ) -> None:
         """Forget the position: it is to be looked up, as `strategy` or the default says."""
         self._place(partition, None, strategy or self.default_reset_strategy, "reset")
 
     def is_offset_reset_needed(self, partition: TopicPartition) -> bool:
-        """Whether its position is to be looked up at an end of the log."""
+        """Whether its position is to be looked up."""
         return self._assigned_state(partition).reset_strategy is not None
 
-    def reset_strategy(self, partition: TopicPartition) -> OffsetResetStrategy | None:
-        """At which end, if it is."""
+    def reset_strategy(self, partition: TopicPartition) -> AutoOffsetResetStrategy | None:
+        """Where, if it is."""
         return self._assigned_state(partition).reset_strategy
 
     def has_default_offset_reset_policy(self) -> bool:
@@ -191,7 +183,7 @@ class PartitionStates:
         self,
         partition: TopicPartition,
         position: int | None,
-        strategy: OffsetResetStrategy | None,
+        strategy: AutoOffsetResetStrategy | None,
         reason: str,
     ) -> None:
         state = self._assigned_state(partition)

@@ -12,8 +12,8 @@ from enum import Enum
 from reprlib import repr as short
 
 from kafkalearn.consumer.consumer_rebalance_listener import ConsumerRebalanceListener
+from kafkalearn.consumer.offset_reset_strategy import AutoOffsetResetStrategy
 from kafkalearn.consumer.partition_states import (
-    OffsetResetStrategy,
     OnChange,
     PartitionStates,
     TopicPartitionState,
@@ -53,7 +53,7 @@ class SubscriptionState(PartitionStates):
     """
 
     def __init__(
-        self, default_reset_strategy: OffsetResetStrategy, *, on_change: OnChange | None = None
+        self, default_reset_strategy: AutoOffsetResetStrategy, *, on_change: OnChange | None = None
     ) -> None:
         super().__init__(default_reset_strategy, on_change)
         self.subscription_type = SubscriptionType.NONE

@@ -1,7 +1,7 @@
 """Which Kafka's rules hold for consumers.
 
 Source: KafkaConsumer, ConsumerCoordinator, AbstractCoordinator, Heartbeat and Fetcher of Kafka
-0.10.1.1, 1.0.2, 2.3.1, 2.4.0 and of trunk before 4.0.
+0.10.1.1, 1.0.2, 2.3.1, 2.4.0, of trunk before 4.0 and, for KIP-1106, after it.
 """
 
 from dataclasses import dataclass
@@ -76,3 +76,6 @@ class ConsumerRules:
     """A member of an old generation joins again under the id that it has (3.2, KAFKA-13419)."""
     pattern_refreshes_metadata: bool = True
     """A member with a pattern asks for metadata before it joins again, if it may already (2.0)."""
+    offsets_reset_by_duration: bool = True
+    """auto.offset.reset may be a duration, as in by_duration:PT1H: what is younger is read (4.0,
+    KIP-1106)."""

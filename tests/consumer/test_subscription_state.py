@@ -5,7 +5,8 @@ import re
 import pytest
 
 from kafkalearn.consumer.consumer_rebalance_listener import ConsumerRebalanceListener
-from kafkalearn.consumer.partition_states import OffsetResetStrategy, TopicPartitionState
+from kafkalearn.consumer.offset_reset_strategy import OffsetResetStrategy
+from kafkalearn.consumer.partition_states import TopicPartitionState
 from kafkalearn.consumer.subscription_state import SubscriptionState, SubscriptionType
 from kafkalearn.errors import IllegalArgumentError, IllegalStateError, InvalidTopicError
 from kafkalearn.records import OffsetAndMetadata, TopicPartition
