@@ -70,8 +70,9 @@ def gone(pids):
 
 
 def descendants(pid):
-    """The process and all that it has started."""
-    children = Path("/proc", str(pid), "task", str(pid), "children").read_text().split()
+    """The process and all that it has started, in whichever of its threads."""
+    threads = Path("/proc", str(pid), "task").glob("*/children")
+    children = " ".join(each.read_text() for each in threads).split()
     return [pid, *(each for child in children for each in descendants(int(child)))]
 
 

@@ -6,8 +6,9 @@ judge is another process, which Spark started and not we: a socket in a folder o
 
 import socket
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from threading import Event, Lock, Thread
 
@@ -22,14 +23,18 @@ _PATIENCE_SECONDS = 1.0  # for a judge that ends; without us it would end, too
 def ready_judges(count: int, exercise: Exercise, *, engine: str, trusted: bool) -> Iterator[str]:
     """Start judges that have each graded once; give the address to `take` them from, or ''.
 
-    Those that nobody took end with the block.
+    Those that nobody took end with the block. Where this cannot be had, everybody starts their own.
     """
     if not count:
         yield ""
         return
     with tempfile.TemporaryDirectory(prefix="kl-", ignore_cleanup_errors=True) as folder:
         address = str(Path(folder, "door"))
-        door = _Door(address, count)
+        try:
+            door = _Door(address, count)
+        except (OSError, AttributeError):  # Its name is too long, or a system has none of its kind.
+            yield ""
+            return
         for _ in range(count):
             door.open_for(exercise, engine, trusted)
         try:
@@ -63,23 +68,27 @@ class _Door:
         """Start a judge, and hand it over once it has graded the exercise's starter."""
         gone = Event()
         self._gone.append(gone)
-        judge = JudgeProcess.start(engine, trusted)
-        Thread(target=self._prepare, args=(judge, exercise, gone), daemon=True).start()
+        start = partial(JudgeProcess.start, engine, trusted)
+        Thread(target=self._prepare, args=(start, exercise, gone), daemon=True).start()
 
-    def _prepare(self, judge: JudgeProcess, exercise: Exercise, gone: Event) -> None:
+    def _prepare(self, start: Callable[[], JudgeProcess], exercise: Exercise, gone: Event) -> None:
         starter = exercise.files["starter.ipynb"].encode()
+        judge = None
         try:
+            judge = start()
             judge.grade(Submission("", exercise.name, starter), exercise, seed=0)
             with self._socket.accept()[0] as connection:
                 judge.hand_over(connection)
         except (LostError, OSError):  # It is of no use, or nobody wants it any more.
-            judge.kill()
+            if judge:
+                judge.kill()
         with self._lock:
             self._left -= 1
             if not self._left:
                 self._socket.close()
         gone.set()
-        judge.wait()
+        if judge:
+            judge.wait()
 
     def close(self) -> None:
         """Let nobody in any more, and end who still waits for that."""
