@@ -1,5 +1,6 @@
 """The application that every command belongs to, and how a command says that it cannot."""
 
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated
@@ -14,6 +15,20 @@ app = typer.Typer(
 Master = Annotated[
     str | None, typer.Option(help="Spark's master. Default: all cores of this machine.")
 ]
+
+
+@contextmanager
+def interrupted_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM do what Ctrl-C does, so that what was begun is cleaned up."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager

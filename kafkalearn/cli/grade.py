@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kafkalearn.cli.app import Master, app, told_in_a_sentence
+from kafkalearn.cli.app import Master, app, interrupted_by_sigterm, told_in_a_sentence
 
 
 class Attempts(StrEnum):
@@ -69,6 +69,6 @@ def grade(
 
     settings = Settings(course_seed, engine.value, trusted)
     options = Options(settings, master, exercises, resume, attempts.value)
-    with told_in_a_sentence(GradingError):
+    with told_in_a_sentence(GradingError), interrupted_by_sigterm():
         complete = grade_class(submissions, out, options=options)
     raise typer.Exit(0 if complete else 1)

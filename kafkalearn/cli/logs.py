@@ -1,14 +1,11 @@
 """``kafkalearn logs``: make events of the logs of real clients and brokers."""
 
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kafkalearn.cli.app import Master, app, told_in_a_sentence
+from kafkalearn.cli.app import Master, app, interrupted_by_sigterm, told_in_a_sentence
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,16 +41,6 @@ def logs(
                 _import(files, out=out, master=master)
         except KeyboardInterrupt:
             raise LogError("interrupted, so nothing was written") from None
-
-
-@contextmanager
-def interrupted_by_sigterm() -> Iterator[None]:
-    """Let SIGTERM do what Ctrl-C does, so that what was begun is cleaned up."""
-    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _import(files: list[Path], *, out: Path, master: str | None) -> None:

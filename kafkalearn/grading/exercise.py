@@ -136,8 +136,13 @@ class Exercise:
             raise ExerciseError(
                 f"exercise {name}: its exercise.toml lacks or garbles {error}"
             ) from None
-        book = json.loads(files["starter.ipynb"])
-        cells = [cell["id"] for cell in book["cells"] if "check" in tags_of(cell)]
+        try:
+            book = json.loads(files["starter.ipynb"])
+            cells = [cell["id"] for cell in book["cells"] if "check" in tags_of(cell)]
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise ExerciseError(
+                f"exercise {name}: its starter.ipynb is no notebook: {error!r}"
+            ) from None
         if cells != [check.name for check in exercise.checks]:
             names = ", ".join(check.name for check in exercise.checks)
             raise ExerciseError(

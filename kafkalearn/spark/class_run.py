@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import chain, groupby
 from threading import Thread
@@ -192,8 +192,13 @@ def _session(master: str | None) -> "Iterator[SparkSession]":
     try:
         yield spark
     finally:
-        _STOPPING.append(Thread(target=spark.stop, daemon=True))
+        _STOPPING.append(Thread(target=_stop, args=(spark,), daemon=True))
         _STOPPING[-1].start()
+
+
+def _stop(spark: "SparkSession") -> None:
+    with suppress(Exception):  # It may be lost.
+        spark.stop()
 
 
 def _worth(rows: Sequence[Grade]) -> tuple[float, bool]:

@@ -16,7 +16,7 @@ from kafkalearn.grading.engines.helper import helper
 from kafkalearn.grading.exercise import Exercise, student_seed
 from kafkalearn.grading.grades import Grade, not_run
 from kafkalearn.grading.handed_in.collect import Submission
-from kafkalearn.spark.session import check_running, first_line
+from kafkalearn.spark.session import SparkStartError, check_running, first_cause, first_line
 from kafkalearn.spark.shipped import ship
 
 if TYPE_CHECKING:
@@ -71,7 +71,10 @@ def grade(
 
 
 def isolation_problems(spark: "SparkSession") -> list[str]:
-    """Ask where submissions will run why they cannot be isolated there; empty if they can."""
+    """Ask where submissions will run why they cannot be isolated there; empty if they can.
+
+    SparkStartError if there is nobody to ask.
+    """
     context = spark.sparkContext
     ship(context)
     asked = 1 if str(context.master).startswith("local[") else context.defaultParallelism
@@ -81,7 +84,14 @@ def isolation_problems(spark: "SparkSession") -> list[str]:
 
         yield isolation_problem()
 
-    answers = context.range(0, asked, 1, asked).mapPartitions(ask).collect()
+    questions = context.range(0, asked, 1, asked).mapPartitions(ask)
+    try:
+        with ThreadPoolExecutor(
+            1
+        ) as pool:  # Here Ctrl-C would meet PySpark in the middle of a call.
+            answers = pool.submit(questions.collect).result()
+    except Exception as error:
+        raise SparkStartError(f"Spark's workers do not work: {first_cause(error)}") from error
     return sorted({answer for answer in answers if answer})
 
 

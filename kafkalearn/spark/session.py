@@ -11,6 +11,8 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from subprocess import Popen
+from traceback import walk_tb
 from typing import IO, TYPE_CHECKING
 
 from kafkalearn.spark.java import JavaNotFoundError, java_home, sharing_options
@@ -69,6 +71,9 @@ def spark_session(master: str | None = None, **settings: str) -> "SparkSession":
                 return builder.getOrCreate()
         except JavaNotFoundError as error:
             raise SparkStartError(str(error)) from None
+        except (KeyboardInterrupt, SystemExit) as error:
+            _end_java(error)
+            raise
         except Exception as error:
             raise SparkStartError(
                 f"Spark did not start on {master}: {first_line(error)}{_tail(log.name)}"
@@ -93,8 +98,21 @@ def local_cores(master: str | None) -> int:
 def check_running(spark: "SparkSession", *, doing: str, error: BaseException) -> None:
     """SparkStartError if a job failed because Spark itself was lost."""
     context = spark.sparkContext._jsc
-    if context is None or context.sc().isStopped():
+    try:
+        is_lost = context is None or context.sc().isStopped()
+    except Exception:  # There is no Java to ask.
+        is_lost = True
+    if is_lost:
         raise SparkStartError(f"Spark was lost while it {doing}: {first_line(error)}")
+
+
+def _end_java(error: BaseException) -> None:
+    """Kill the Java that PySpark was starting: that the start was broken off it never hears."""
+    for frame, _ in walk_tb(error.__traceback__):
+        process = frame.f_locals.get("proc")
+        if frame.f_code.co_name == "launch_gateway" and isinstance(process, Popen):
+            process.kill()
+            process.wait()
 
 
 def _prepare_environment(master: str) -> None:
@@ -125,6 +143,12 @@ def _quietly(log: IO[bytes]) -> Iterator[None]:
 def first_line(error: BaseException) -> str:
     """Give the part of one of Spark's long messages that people can read."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def first_cause(error: BaseException) -> str:
+    """Give what Java says that an error came from, or else its first line."""
+    cause = re.search(r"\bjava\.[\w.]+(?:Exception|Error): .*", str(error))
+    return cause[0] if cause else first_line(error)
 
 
 def _tail(log: str) -> str:

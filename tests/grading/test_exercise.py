@@ -36,6 +36,8 @@ def test_the_exercise_states_its_checks_and_points():
         ({"toml": ("title = ", "titel = ")}, "lacks or garbles 'title'"),
         ({"toml": ("cell_seconds = 10", 'cell_seconds = "ten"')}, "lacks or garbles"),
         ({"toml": ("[limits]", "[limits")}, "lacks or garbles"),
+        ({"starter": ('"cells": [', '"cells": {')}, "its starter.ipynb is no notebook: JSONDecode"),
+        ({"starter": ('"cells"', '"sells"')}, "its starter.ipynb is no notebook: KeyError"),
     ],
 )
 def test_files_that_contradict_each_other_are_refused(replaced, said):

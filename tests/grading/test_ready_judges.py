@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from kafkalearn.grading.engines import judge_process
+from kafkalearn.grading.engines import ready_judges as ready_module
 from kafkalearn.grading.engines.helper import GradingHelper
 from kafkalearn.grading.engines.ready_judges import ready_judges, take
 from kafkalearn.grading.handed_in.collect import Submission
@@ -102,6 +103,7 @@ def test_each_judge_goes_to_one_who_asks_and_the_next_hears_that_none_is_left(fi
         for judge in judges:
             assert alive(judge.pid)
             judge.kill()
+        assert list(files.iterdir()) == []  # also the door, which is of no use any more
     assert gone(pids)
     assert take(address) is None
     assert take("") is None
@@ -155,6 +157,39 @@ def test_a_judge_that_cannot_start_lets_nobody_wait(tmp_path, files, monkeypatch
     assert list(files.iterdir()) == []
 
 
+def test_a_judge_that_ended_while_it_waited_is_not_handed_over(files):
+    """Nobody's submission is lost by it."""
+    before = children()
+    with waiting() as address:
+        patience = time.monotonic() + 30
+        while len(children() - before) < 3 and time.monotonic() < patience:
+            time.sleep(0.01)
+        time.sleep(0.5)
+        os.kill(min(children() - before), signal.SIGKILL)
+        assert take(address) is None
+    assert list(files.iterdir()) == []
+
+
+def test_a_judge_that_does_not_get_ready_lets_nobody_wait_long(files, monkeypatch):
+    """As when the starter, which it runs first, takes its time."""
+    monkeypatch.setattr(ready_module, "READY_SECONDS", 0.2)
+    before = children()
+    with waiting() as address:
+        assert take(address) is None
+        assert gone(children() - before)
+    assert list(files.iterdir()) == []
+
+
+def test_a_judge_that_cannot_be_started_at_all_leaves_nothing(files, monkeypatch):
+    """There is no such program: said at once to who starts it itself, and to nobody before."""
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with waiting(2) as address:
+        assert take(address) is None
+    with pytest.raises(FileNotFoundError):
+        GradingHelper(trusted=True).grade(SOLUTION, EXERCISE, seed=1)
+    assert list(files.iterdir()) == []
+
+
 def test_one_that_was_taken_and_gets_lost_is_a_reason_and_the_next_works(files, monkeypatch):
     """As with one's own: killed by somebody, or by us since it did not end."""
     with waiting(2) as address:
@@ -163,7 +198,7 @@ def test_one_that_was_taken_and_gets_lost_is_a_reason_and_the_next_works(files, 
         os.kill(helper._judge.pid, signal.SIGKILL)
         grades = helper.grade(SOLUTION, EXERCISE, seed=1)
         assert statuses(grades) == {"not_run"}
-        assert grades[0].reason == "the grading process has ended"
+        assert grades[0].reason == "the grading process was killed by signal 9"
         assert statuses(helper.grade(SOLUTION, EXERCISE, seed=1)) == {"passed"}
         pids = descendants(helper._judge.pid)
         with monkeypatch.context() as short:

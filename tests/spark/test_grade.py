@@ -1,6 +1,8 @@
 """Batches of submissions through Spark: each gets its grade, whatever becomes of the others."""
 
+import sys
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 
@@ -202,3 +204,22 @@ def test_when_spark_is_lost_grading_ends():
     spark.stopped = True
     with pytest.raises(SparkStartError, match="Spark was lost while it graded: Job aborted"):
         graded_by(spark, rows(3, killers={1}))
+
+
+def test_workers_that_do_not_work_are_said_in_a_sentence():
+    """As with a PYSPARK_PYTHON that is not there: nothing is graded, and why is in Java's words."""
+
+    def fail():
+        raise RuntimeError('Job aborted: java.io.IOException: Cannot run program "p"\nat x')
+
+    jobs = SimpleNamespace(mapPartitions=lambda _: SimpleNamespace(collect=fail))
+    context = SimpleNamespace(
+        master="local[2]",
+        pythonExec=sys.executable,
+        environment={},
+        range=lambda start, end, step, parts: jobs,
+    )
+    with pytest.raises(SparkStartError) as refused:
+        module.isolation_problems(SimpleNamespace(sparkContext=context))
+    said = 'Spark\'s workers do not work: java.io.IOException: Cannot run program "p"'
+    assert str(refused.value) == said

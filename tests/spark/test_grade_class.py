@@ -2,6 +2,7 @@
 
 import csv
 import os
+import signal
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -65,8 +66,9 @@ class Spark:
         self.judges.append("closed")
 
     def stop(self):
-        """End the session."""
+        """End the session, which somebody else has ended already."""
         self.stopped += 1
+        raise ConnectionRefusedError
 
     def times_stopped(self):
         """Wait until the last stop is over: how many there were."""
@@ -198,6 +200,17 @@ def test_without_isolation_only_a_trusted_class_is_graded(tmp_path, submissions,
     )
     assert (status, spark.settings[:3]) == (0, (7, "kernel", True))
     assert "nothing keeps them from your files or from their grades" in output
+
+
+def test_sigterm_breaks_a_run_off_as_ctrl_c_does(tmp_path, submissions, spark):
+    """What was begun is cleaned up, and what was graded is kept."""
+    spark.result = lambda row: os.kill(os.getpid(), signal.SIGTERM) or passed(row)
+    before = signal.getsignal(signal.SIGTERM)
+    status, output = grade(submissions, "--out", tmp_path / "out")
+    assert status == 130
+    assert "nothing was written: interrupted" in output
+    assert spark.times_stopped() == 1
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SparkStartError("Spark is lost")])

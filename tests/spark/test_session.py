@@ -1,13 +1,21 @@
 """Spark starts quietly on a machine that has no Java of its own."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from kafkalearn.spark.session import local_cores
+from kafkalearn.spark.session import (
+    SparkStartError,
+    _end_java,
+    check_running,
+    first_cause,
+    local_cores,
+)
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -76,3 +84,46 @@ def test_only_a_local_master_uses_cores_of_this_machine(monkeypatch):
     assert {master: local_cores(master) for master in masters} == masters
     monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
     assert local_cores(None) == 0
+
+
+def test_a_start_that_is_broken_off_leaves_no_java():
+    """What PySpark was starting then would never hear that nobody waits for it."""
+
+    def launch_gateway():
+        proc = subprocess.Popen(["sleep", "600"])
+        started.append(proc)
+        raise KeyboardInterrupt
+
+    started = []
+    with pytest.raises(KeyboardInterrupt) as broken_off:
+        launch_gateway()
+    _end_java(broken_off.value)
+    assert started[0].returncode == -signal.SIGKILL
+
+
+def test_a_spark_whose_java_is_gone_is_lost():
+    """Whether it stopped, or nobody answers; as long as it runs, an error is but an error."""
+
+    def context(is_stopped):
+        return SimpleNamespace(sparkContext=SimpleNamespace(_jsc=is_stopped))
+
+    def refuse():
+        raise ConnectionRefusedError("[Errno 111]")
+
+    running = SimpleNamespace(sc=lambda: SimpleNamespace(isStopped=lambda: False))
+    stopped = SimpleNamespace(sc=lambda: SimpleNamespace(isStopped=lambda: True))
+    check_running(context(running), doing="graded", error=ValueError("a row"))
+    for lost in (None, stopped, SimpleNamespace(sc=refuse)):
+        with pytest.raises(SparkStartError, match=r"^Spark was lost while it graded: a row$"):
+            check_running(context(lost), doing="graded", error=ValueError("a row"))
+
+
+def test_of_javas_words_the_cause_is_what_one_can_act_on():
+    """The first that is not Spark's own; without one, the first line."""
+    told = (
+        "An error occurred while calling z.\n: org.apache.spark.SparkException: Job aborted, most "
+        'recent failure: (localhost executor driver): java.io.IOException: Cannot run program "p"'
+        "\n\tat java.base/java.lang.X\nCaused by: java.io.IOException: error=2"
+    )
+    assert first_cause(ValueError(told)) == 'java.io.IOException: Cannot run program "p"'
+    assert first_cause(ValueError("no\nJava")) == "no"

@@ -26,6 +26,7 @@ import kafkalearn
 from kafkalearn.grading.exercise import Exercise
 from kafkalearn.grading.grades import Grade
 from kafkalearn.grading.handed_in.collect import Submission
+from kafkalearn.grading.isolation import linux
 from kafkalearn.grading.isolation.lending import python_path
 from kafkalearn.grading.judging.wording import clean
 
@@ -67,24 +68,11 @@ class JudgeProcess:
     def start(cls, engine: str, trusted: bool) -> "JudgeProcess":
         """Start one; what keeps it from working shows when it is first asked."""
         room = Path(tempfile.mkdtemp(prefix="kl-"))
-        room.chmod(0o711)  # Processes of other users read what is lent to them.
-        with (room / "log").open("wb") as stderr:
-            process = subprocess.Popen(
-                [sys.executable, "-P", "-m", __name__, engine, str(trusted)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=stderr,
-                # It imports the same kafkalearn as we do, wherever that came from; and wherever it
-                # is started, by Spark or for it, its sets have the same order.
-                env=os.environ
-                | {
-                    "PYTHONPATH": python_path(Path(kafkalearn.__file__).resolve().parent.parent),
-                    "PYTHONHASHSEED": "0",
-                    "TMPDIR": str(room),
-                },
-                cwd=room,
-                start_new_session=True,
-            )
+        try:
+            process = _started_in(room, engine, str(trusted))
+        except BaseException:
+            shutil.rmtree(room, ignore_errors=True)
+            raise
         assert process.stdin
         assert process.stdout
         return cls(
@@ -92,7 +80,12 @@ class JudgeProcess:
         )
 
     def hand_over(self, connection: socket.socket) -> None:
-        """Give it to the process at the other end, as its one asker from now on."""
+        """Give it to the process at the other end, as its one asker from now on.
+
+        LostError if it has ended meanwhile.
+        """
+        if self._starter and self._starter.poll() is not None:
+            raise LostError(self._how_it_ended())
         told = json.dumps({"pid": self.pid, "room": str(self.room)}).encode()
         pipes = [self._requests.fileno(), self._answers.fileno()]
         socket.send_fds(connection, [told], pipes)
@@ -111,8 +104,18 @@ class JudgeProcess:
         requests, answers = os.fdopen(descriptors[0], "wb"), os.fdopen(descriptors[1], "rb")
         return cls(message["pid"], Path(message["room"]), requests=requests, answers=answers)
 
-    def grade(self, submission: Submission, exercise: Exercise, *, seed: int) -> list[Grade]:
-        """Send a request and wait for its rows; LostError if none come."""
+    def grade(
+        self,
+        submission: Submission,
+        exercise: Exercise,
+        *,
+        seed: int,
+        within_seconds: float | None = None,
+    ) -> list[Grade]:
+        """Send a request and wait for its rows; LostError if none come in time.
+
+        within_seconds: by default what the exercise allows, and some more.
+        """
         files = json.dumps(dict(exercise.files), sort_keys=True)
         key = blake2b(f"{exercise.name}\0{files}".encode()).hexdigest()
         request: dict[str, Any] = {
@@ -124,7 +127,9 @@ class JudgeProcess:
             "seed": seed,
         }
         self._knows.add(key)
-        deadline = time.monotonic() + exercise.limits.total_seconds + GRACE_SECONDS
+        if within_seconds is None:
+            within_seconds = exercise.limits.total_seconds + GRACE_SECONDS
+        deadline = time.monotonic() + within_seconds
         with suppress(BrokenPipeError):  # What became of it shows when its answer is read.
             self._requests.write(json.dumps(request).encode() + b"\n")
             self._requests.flush()
@@ -144,30 +149,51 @@ class JudgeProcess:
         return bytes(line)
 
     def _how_it_ended(self) -> str:
+        status = self._starter.wait() if self._starter else linux.exit_status(self.pid)
         how = "has ended"
-        if self._starter:
-            status = self._starter.wait()
+        if status is not None:
             how = (
                 f"was killed by signal {-status}" if status < 0 else f"failed with status {status}"
             )
         words = clean((self.room / "log").read_text(errors="replace")[-TAIL:])
         return f"{how}; its last words: {words}" if words else how
 
-    def kill(self) -> None:
-        """End it and all that it started, and remove what it left."""
+    def end(self) -> None:
+        """End it and all that it started."""
         with suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
+
+    def kill(self) -> None:
+        """End it and all that it started, and remove what it left."""
+        self.end()
         with suppress(BrokenPipeError):
             self._requests.close()
         with self._answers:
             self._answers.read()  # To its end, which is the process's.
-        self.wait()
-        shutil.rmtree(self.room, ignore_errors=True)
-
-    def wait(self) -> None:
-        """Wait until it has ended, in the process that started it."""
         if self._starter:
             self._starter.wait()
+        shutil.rmtree(self.room, ignore_errors=True)
+
+
+def _started_in(room: Path, *arguments: str) -> subprocess.Popen[bytes]:
+    room.chmod(0o711)  # Processes of other users read what is lent to them.
+    with (room / "log").open("wb") as stderr:
+        return subprocess.Popen(
+            [sys.executable, "-P", "-m", __name__, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            # It imports the same kafkalearn as we do, wherever that came from; and wherever it is
+            # started, by Spark or for it, its sets have the same order.
+            env=os.environ
+            | {
+                "PYTHONPATH": python_path(Path(kafkalearn.__file__).resolve().parent.parent),
+                "PYTHONHASHSEED": "0",
+                "TMPDIR": str(room),
+            },
+            cwd=room,
+            start_new_session=True,
+        )
 
 
 def main() -> None:

@@ -6,17 +6,17 @@ judge is another process, which Spark started and not we: a socket in a folder o
 
 import socket
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
-from threading import Event, Lock, Thread
+from threading import Lock, Thread
 
 from kafkalearn.grading.engines.judge_process import JudgeProcess, LostError
 from kafkalearn.grading.exercise import Exercise
 from kafkalearn.grading.handed_in.collect import Submission
 
-_PATIENCE_SECONDS = 1.0  # for a judge that ends; without us it would end, too
+READY_SECONDS = 10.0  # for a judge to get ready; who waits for it then starts one itself
+_END_SECONDS = 5.0  # for a judge to end, once it is killed
 
 
 @contextmanager
@@ -25,22 +25,16 @@ def ready_judges(count: int, exercise: Exercise, *, engine: str, trusted: bool) 
 
     Those that nobody took end with the block. Where this cannot be had, everybody starts their own.
     """
-    if not count:
+    door = _door(count)
+    if door is None:
         yield ""
         return
-    with tempfile.TemporaryDirectory(prefix="kl-", ignore_cleanup_errors=True) as folder:
-        address = str(Path(folder, "door"))
-        try:
-            door = _Door(address, count)
-        except (OSError, AttributeError):  # Its name is too long, or a system has none of its kind.
-            yield ""
-            return
+    try:
         for _ in range(count):
             door.open_for(exercise, engine, trusted)
-        try:
-            yield address
-        finally:
-            door.close()
+        yield door.address
+    finally:
+        door.close()
 
 
 def take(address: str) -> JudgeProcess | None:
@@ -53,46 +47,82 @@ def take(address: str) -> JudgeProcess | None:
     return None
 
 
-class _Door:
-    """Where judges are handed over; shut when the last has gone."""
+def _door(count: int) -> "_Door | None":
+    if not count or not hasattr(socket, "AF_UNIX"):
+        return None
+    try:
+        return _Door(count)
+    except OSError:  # The folder's name is too long for a socket, say.
+        return None
 
-    def __init__(self, address: str, count: int) -> None:
+
+class _Door:
+    """Where judges are handed over; there is no trace of it once the last has gone."""
+
+    def __init__(self, count: int) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="kl-", ignore_cleanup_errors=True)
+        self.address = str(Path(self._folder.name, "door"))
         self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.bind(address)
-        self._socket.listen()
+        try:
+            self._socket.bind(self.address)
+            self._socket.listen()
+        except OSError:
+            self._shut()
+            raise
         self._lock = Lock()
-        self._left = count
-        self._gone: list[Event] = []
+        self._threads: list[Thread] = []
+        self._left, self._is_closed = count, False
+        self._waiting: set[JudgeProcess] = set()
+        # Who took one can see how it ended as long as its starter, which is us, has not asked.
+        self._handed_over: list[JudgeProcess] = []
 
     def open_for(self, exercise: Exercise, engine: str, trusted: bool) -> None:
         """Start a judge, and hand it over once it has graded the exercise's starter."""
-        gone = Event()
-        self._gone.append(gone)
-        start = partial(JudgeProcess.start, engine, trusted)
-        Thread(target=self._prepare, args=(start, exercise, gone), daemon=True).start()
+        how = exercise, engine, trusted
+        self._threads.append(Thread(target=self._prepare, args=how, daemon=True))
+        self._threads[-1].start()
 
-    def _prepare(self, start: Callable[[], JudgeProcess], exercise: Exercise, gone: Event) -> None:
-        starter = exercise.files["starter.ipynb"].encode()
-        judge = None
+    def _prepare(self, exercise: Exercise, engine: str, trusted: bool) -> None:
+        starter = Submission("", exercise.name, exercise.files["starter.ipynb"].encode())
+        judge: JudgeProcess | None = None
         try:
-            judge = start()
-            judge.grade(Submission("", exercise.name, starter), exercise, seed=0)
-            with self._socket.accept()[0] as connection:
+            judge = self._started(engine, trusted)
+            judge.grade(starter, exercise, seed=0, within_seconds=READY_SECONDS)
+            with self._socket.accept()[0] as connection, self._lock:
                 judge.hand_over(connection)
-        except (LostError, OSError):  # It is of no use, or nobody wants it any more.
-            if judge:
+                self._waiting.discard(judge)
+                self._handed_over.append(judge)
+                judge = None
+        except (LostError, OSError):
+            pass  # It is of no use, or nobody wants it any more.
+        finally:
+            if judge is not None:
                 judge.kill()
+            with self._lock:
+                self._left -= 1
+                if not self._left:
+                    self._shut()
+
+    def _started(self, engine: str, trusted: bool) -> JudgeProcess:
         with self._lock:
-            self._left -= 1
-            if not self._left:
-                self._socket.close()
-        gone.set()
-        if judge:
-            judge.wait()
+            if self._is_closed:
+                raise LostError("is not wanted any more")
+            judge = JudgeProcess.start(engine, trusted)
+            self._waiting.add(judge)
+            return judge
 
     def close(self) -> None:
         """Let nobody in any more, and end who still waits for that."""
-        with suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)
-        for each in self._gone:
-            each.wait(_PATIENCE_SECONDS)
+        with self._lock:
+            self._is_closed = True
+            for judge in self._waiting:
+                judge.end()
+            with suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)
+        for thread in self._threads:
+            thread.join(_END_SECONDS)
+        self._shut()
+
+    def _shut(self) -> None:
+        self._socket.close()
+        self._folder.cleanup()

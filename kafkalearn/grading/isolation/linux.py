@@ -5,7 +5,9 @@ import os
 import signal
 import socket
 import struct
+import time
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 NEWNS, NEWUTS, NEWIPC, NEWUSER = 0x20000, 0x4000000, 0x8000000, 0x10000000
@@ -66,6 +68,23 @@ def make_read_only(path: str) -> None:
 def die_with_parent() -> None:
     """Be killed when the process that started this one ends."""
     _call("prctl", _SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def exit_status(pid: int) -> int | None:
+    """How another's child ended, as Popen says it; None if that is not to be seen.
+
+    It is as long as its parent has not asked, from a moment after its files were closed on.
+    """
+    patience = time.monotonic() + 1
+    while time.monotonic() < patience:
+        try:
+            state, *_, code = Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            break
+        if state == "Z":
+            return os.waitstatus_to_exitcode(int(code))
+        time.sleep(0.005)
+    return None
 
 
 def give_up_privileges() -> None:

@@ -11,7 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from kafkalearn.cli import app
-from kafkalearn.cli.logs import _tell_of_no_group, interrupted_by_sigterm
+from kafkalearn.cli.app import interrupted_by_sigterm
+from kafkalearn.cli.logs import _tell_of_no_group
 from kafkalearn.trace import Trace
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
