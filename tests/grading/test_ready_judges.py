@@ -7,12 +7,14 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 
 from kafkalearn.grading.engines import judge_process
 from kafkalearn.grading.engines import ready_judges as ready_module
 from kafkalearn.grading.engines.helper import GradingHelper
+from kafkalearn.grading.engines.judge_process import JudgeProcess
 from kafkalearn.grading.engines.ready_judges import ready_judges, take
 from kafkalearn.grading.handed_in.collect import Submission
 from tests.grading.submissions import EXERCISE, FOLDER, as_bytes, code, notebook
@@ -76,6 +78,7 @@ def test_a_judge_that_waited_has_graded_before_and_grades_as_any_other(files):
     """What takes long the first time is done when somebody comes."""
     with waiting(2) as address:
         judge = take(address)
+        environment = Path("/proc", str(judge.pid), "environ").read_bytes().split(b"\0")
         servers = descendants(judge.pid)[1:]
         judge.kill()
         rows = []
@@ -85,6 +88,7 @@ def test_a_judge_that_waited_has_graded_before_and_grades_as_any_other(files):
             rows.append([grade._replace(seconds=0) for grade in grades])
             helper.close()
     assert len(servers) == 2  # the server's starter, the server: they are there from the first on
+    assert b"PYTHONHASHSEED=0" in environment  # or its sets would have another order than Spark's
     assert statuses(grades) == {"passed"}
     assert rows[0] == rows[1]
     assert list(files.iterdir()) == []
@@ -125,6 +129,31 @@ def test_who_is_not_taken_ends_with_the_block(files):
     assert list(files.iterdir()) == []
 
 
+def test_a_judge_that_hangs_before_it_is_ready_ends_with_the_block_as_well(files, monkeypatch):
+    """It is not waited for."""
+    monkeypatch.setattr(ready_module, "READY_SECONDS", 600)
+    before = children()
+    with waiting():
+        patience = time.monotonic() + 30
+        while not (pids := children() - before) and time.monotonic() < patience:
+            time.sleep(0.01)
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+    assert gone(pids)
+    assert list(files.iterdir()) == []
+
+
+def test_who_was_taken_does_not_end_with_the_block(files):
+    """It is another's by now."""
+    with waiting() as address:
+        helper = GradingHelper(trusted=True, ready=address)
+        helper._judge = judge = take(address)
+    assert statuses(helper.grade(SOLUTION, EXERCISE, seed=1)) == {"passed"}
+    assert helper._judge is judge
+    helper.close()
+    assert list(files.iterdir()) == []
+
+
 def test_nothing_waits_where_none_is_wanted(files):
     """As for a cluster: its executors are elsewhere."""
     with ready_judges(0, EXERCISE, engine="fork", trusted=True) as address:
@@ -157,15 +186,20 @@ def test_a_judge_that_cannot_start_lets_nobody_wait(tmp_path, files, monkeypatch
     assert list(files.iterdir()) == []
 
 
-def test_a_judge_that_ended_while_it_waited_is_not_handed_over(files):
+def test_a_judge_that_ended_while_it_waited_is_not_handed_over(files, monkeypatch):
     """Nobody's submission is lost by it."""
-    before = children()
+    grade, ready = JudgeProcess.grade, SimpleQueue()
+
+    def grade_and_tell(judge, *args, **settings):
+        rows = grade(judge, *args, **settings)
+        ready.put(judge.pid)
+        return rows
+
+    monkeypatch.setattr(JudgeProcess, "grade", grade_and_tell)
     with waiting() as address:
-        patience = time.monotonic() + 30
-        while len(children() - before) < 3 and time.monotonic() < patience:
-            time.sleep(0.01)
-        time.sleep(0.5)
-        os.kill(min(children() - before), signal.SIGKILL)
+        judge = ready.get(timeout=30)
+        os.kill(judge, signal.SIGKILL)
+        os.waitid(os.P_PID, judge, os.WEXITED | os.WNOWAIT)  # all of its threads
         assert take(address) is None
     assert list(files.iterdir()) == []
 
@@ -196,6 +230,8 @@ def test_one_that_was_taken_and_gets_lost_is_a_reason_and_the_next_works(files, 
         helper = GradingHelper(trusted=True, ready=address)
         helper.grade(SOLUTION, EXERCISE, seed=1)
         os.kill(helper._judge.pid, signal.SIGKILL)
+        os.waitid(os.P_PID, helper._judge.pid, os.WEXITED | os.WNOWAIT)
+        subprocess.run(["true"], check=True)  # Python asks then for children that it has forgotten.
         grades = helper.grade(SOLUTION, EXERCISE, seed=1)
         assert statuses(grades) == {"not_run"}
         assert grades[0].reason == "the grading process was killed by signal 9"

@@ -19,6 +19,7 @@ from kafkalearn.spark.session import SparkStartError
 from tests.grading.submissions import CHECKS, EXERCISE, FOLDER
 
 NAME = "41_range_assignor.ipynb"
+pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 STARTER = (FOLDER / "starter.ipynb").read_bytes()
 
 
@@ -71,8 +72,9 @@ class Spark:
         raise ConnectionRefusedError
 
     def times_stopped(self):
-        """Wait until the last stop is over: how many there were."""
+        """Wait until the last stop is over: how many there were. The command itself does not."""
         while class_run._STOPPING:
+            assert class_run._STOPPING[-1].daemon
             class_run._STOPPING.pop().join()
         return self.stopped
 
