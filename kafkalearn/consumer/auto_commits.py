@@ -51,7 +51,11 @@ class AutoCommits(OffsetCommits):
             self._do_auto_commit_offsets_async()
 
     def maybe_auto_commit_offsets_sync(self, timeout_ms: int) -> None:
-        """Commit and wait, before partitions are given up; what goes wrong is only logged."""
+        """Commit and wait, before partitions are given up; what goes wrong is only logged.
+
+        Differs from Kafka: what the callback of an earlier commit raises in there is raised, not
+        logged, since the errors of other processes may come up here in the same way.
+        """
         if self.auto_commit_enabled:
             offsets = self.subscriptions.all_consumed()
             try:

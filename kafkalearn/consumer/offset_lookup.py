@@ -126,10 +126,13 @@ class OffsetLookup:
         self, strategies: Mapping[TopicPartition, AutoOffsetResetStrategy | None]
     ) -> dict[TopicPartition, int]:
         """What to ask for, where something is to be asked."""
-        now_ms = self.context.now_ms
-        asked = ((each, each_way) for each, each_way in strategies.items() if each_way is not None)
-        found = ((each, timestamp_of(each_way, now_ms)) for each, each_way in asked)
-        return {each: timestamp for each, timestamp in found if timestamp is not None}
+        asked = {}
+        for partition, strategy in strategies.items():
+            if strategy is not None:
+                timestamp = timestamp_of(strategy, self.context.now_ms)
+                if timestamp is not None:
+                    asked[partition] = timestamp
+        return asked
 
     def _on_reset(
         self, asked: Mapping[TopicPartition, AutoOffsetResetStrategy], response: Any

@@ -259,6 +259,26 @@ def test_a_callback_that_raises_ends_the_poll_and_no_other_callback(cluster):
     assert kafka.ask() == 2
 
 
+@pytest.mark.parametrize("profile", ["1.0", "4.0"])
+def test_a_callback_that_raises_in_a_close_that_commits_reaches_the_caller(cluster, profile):
+    """Kafka would log it as the commit's failure; the consumer leaves and closes all the same."""
+    kafka = cluster(profile)
+    kafka.send("a")
+    consumer = kafka.member(**auto())
+    assert kafka.read(consumer, 1) == ["a"]
+
+    def fail(offsets, error):
+        raise ValueError("the application's")
+
+    consumer.commit_async(next_to_read(0), fail)
+    kafka.sim.sleep(100)
+    consumer.end_offsets([T0])  # lets the answer in
+    with pytest.raises(ValueError, match="the application's"):
+        consumer.close()
+    assert len(kafka.sent("LeaveGroup")) == 1
+    assert consumer.is_closed
+
+
 def test_a_callback_may_commit(cluster):
     """It runs in the application's process, so that it may use the consumer."""
     kafka = cluster()
