@@ -86,9 +86,8 @@ def isolation_problems(spark: "SparkSession") -> list[str]:
 
     questions = context.range(0, asked, 1, asked).mapPartitions(ask)
     try:
-        with ThreadPoolExecutor(
-            1
-        ) as pool:  # Here Ctrl-C would meet PySpark in the middle of a call.
+        # In a thread: here Ctrl-C would meet PySpark in the middle of a call.
+        with ThreadPoolExecutor(1) as pool:
             answers = pool.submit(questions.collect).result()
     except Exception as error:
         raise SparkStartError(f"Spark's workers do not work: {first_cause(error)}") from error

@@ -5,15 +5,13 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
-import time
-from pathlib import Path
 
 import pytest
 
 from kafkalearn.grading.engines import judge_process
 from kafkalearn.grading.engines.helper import GradingHelper
 from kafkalearn.grading.handed_in.collect import Submission
+from tests.grading.processes import descendants, gone, until
 from tests.grading.submissions import (
     CHECKS,
     EXERCISE,
@@ -38,42 +36,10 @@ def helper():
     helper.close()
 
 
-@pytest.fixture
-def files(monkeypatch):
-    """The folder in which all that grading leaves on the disk would lie."""
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder).chmod(0o711)
-        monkeypatch.setattr(tempfile, "tempdir", folder)
-        yield Path(folder)
-
-
 def statuses(grades):
     """The statuses, of all checks."""
     assert [grade.check for grade in grades] == CHECKS
     return {grade.status for grade in grades}
-
-
-def alive(pid):
-    """Whether there is such a process, which has not ended."""
-    try:
-        return Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def gone(pids):
-    """Wait, not for ever, until none of the processes is left."""
-    patience = time.monotonic() + 30
-    while any(map(alive, pids)) and time.monotonic() < patience:
-        time.sleep(0.05)
-    return not any(map(alive, pids))
-
-
-def descendants(pid):
-    """The process and all that it has started, in whichever of its threads."""
-    threads = Path("/proc", str(pid), "task").glob("*/children")
-    children = " ".join(each.read_text() for each in threads).split()
-    return [pid, *(each for child in children for each in descendants(int(child)))]
 
 
 def test_a_helper_that_never_ends_is_killed_and_the_next_works(helper, files, monkeypatch):
@@ -168,9 +134,7 @@ def test_nothing_outlives_a_caller_that_is_killed(files):
         [sys.executable, "-c", script], stdout=subprocess.PIPE, env=environment
     )
     judge = int(caller.stdout.readline())
-    patience = time.monotonic() + 30
-    while len(descendants(judge)) < 4 and time.monotonic() < patience:
-        time.sleep(0.02)
+    until(lambda: len(descendants(judge)) >= 4)
     pids = descendants(judge)
     assert len(pids) >= 4  # the judge's, the server's starter, the server, the submission's
     caller.kill()

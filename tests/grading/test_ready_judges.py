@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -17,8 +16,9 @@ from kafkalearn.grading.engines.helper import GradingHelper
 from kafkalearn.grading.engines.judge_process import JudgeProcess
 from kafkalearn.grading.engines.ready_judges import ready_judges, take
 from kafkalearn.grading.handed_in.collect import Submission
+from tests.grading.processes import alive, descendants, gone, until
 from tests.grading.submissions import EXERCISE, FOLDER, as_bytes, code, notebook
-from tests.grading.test_helper import SOLUTION, alive, descendants, gone, statuses
+from tests.grading.test_helper import SOLUTION, statuses
 
 pytestmark = [
     pytest.mark.slow,
@@ -44,16 +44,6 @@ HOLDS = (
     "    print(address, flush=True)\n"
     "    time.sleep(600)\n"
 )
-
-
-@pytest.fixture
-def files(monkeypatch):
-    """The folder in which all that grading leaves on the disk would lie."""
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder).chmod(0o711)
-        monkeypatch.setattr(tempfile, "tempdir", folder)
-        monkeypatch.setenv("TMPDIR", folder)
-        yield Path(folder)
 
 
 def waiting(count=1):
@@ -114,18 +104,16 @@ def test_each_judge_goes_to_one_who_asks_and_the_next_hears_that_none_is_left(fi
     assert list(files.iterdir()) == []
 
 
-def test_who_is_not_taken_ends_with_the_block(files):
+@pytest.mark.parametrize("least", [1, 3])  # the judge alone; with its server and that's starter
+def test_who_is_not_taken_ends_with_the_block(files, least):
     """Whether it is ready by then or not."""
     before = children()
-    for least in (1, 3):  # the judge alone; with its server and that's starter
-        with waiting() as address:
-            patience = time.monotonic() + 30
-            while len(children() - before) < least and time.monotonic() < patience:
-                time.sleep(0.01)
-            assert len(children() - before) >= least
-            assert address.startswith(str(files))
-            pids = children() - before
-        assert gone(pids)
+    with waiting() as address:
+        until(lambda: len(children() - before) >= least)
+        pids = children() - before
+        assert len(pids) >= least
+        assert address.startswith(str(files))
+    assert gone(pids)
     assert list(files.iterdir()) == []
 
 
@@ -134,9 +122,8 @@ def test_a_judge_that_hangs_before_it_is_ready_ends_with_the_block_as_well(files
     monkeypatch.setattr(ready_module, "READY_SECONDS", 600)
     before = children()
     with waiting():
-        patience = time.monotonic() + 30
-        while not (pids := children() - before) and time.monotonic() < patience:
-            time.sleep(0.01)
+        until(lambda: children() - before)
+        pids = children() - before
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)
     assert gone(pids)
@@ -253,9 +240,7 @@ def test_a_judge_ends_with_whoever_took_it(files):
     """Killed in the middle of a submission; that its starter lives on changes nothing."""
     with waiting() as address:
         caller, judge = begun(TAKES, address)
-        patience = time.monotonic() + 30
-        while len(descendants(int(judge))) < 4 and time.monotonic() < patience:
-            time.sleep(0.02)
+        until(lambda: len(descendants(int(judge))) >= 4)
         pids = descendants(int(judge))
         assert len(pids) >= 4  # the judge's, the server's starter, the server, the submission's
         caller.kill()
@@ -270,9 +255,8 @@ def test_a_judge_that_was_taken_outlives_its_starter_and_others_do_not(files):
     helper = GradingHelper(trusted=True, ready=starters[0][1])
     assert statuses(helper.grade(SOLUTION, EXERCISE, seed=1)) == {"passed"}
     judge = helper._judge.pid
-    patience = time.monotonic() + 30
-    while not (others := descendants(starters[1][0].pid)[1:]) and time.monotonic() < patience:
-        time.sleep(0.01)
+    until(lambda: descendants(starters[1][0].pid)[1:])
+    others = descendants(starters[1][0].pid)[1:]
     assert others
     for caller, _ in starters:
         caller.kill()

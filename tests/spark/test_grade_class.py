@@ -200,7 +200,7 @@ def test_without_isolation_only_a_trusted_class_is_graded(tmp_path, submissions,
         "--course-seed",
         7,
     )
-    assert (status, spark.settings[:3]) == (0, (7, "kernel", True))
+    assert (status, spark.settings) == (0, (7, "kernel", True, "2 are here"))
     assert "nothing keeps them from your files or from their grades" in output
 
 
