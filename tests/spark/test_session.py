@@ -88,6 +88,10 @@ def test_only_a_local_master_uses_cores_of_this_machine(monkeypatch):
 
 def test_a_start_that_is_broken_off_leaves_no_java():
     """What PySpark was starting then would never hear that nobody waits for it."""
+    from pyspark.java_gateway import launch_gateway as theirs
+
+    code = theirs.__code__
+    assert "proc" in code.co_varnames + code.co_cellvars  # as in the one below
 
     def launch_gateway():
         proc = subprocess.Popen(["sleep", "600"])
