@@ -4,12 +4,16 @@ The JVM keeps the file descriptors that it was started with, so they point at a 
 starts: nothing of it reaches a terminal or a cell's output.
 """
 
+import atexit
 import os
 import re
+import shutil
+import socket
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from subprocess import Popen
 from traceback import walk_tb
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 TAIL_LINES = 15
+_LONGEST_PLACE = 50  # characters of a temporary folder: some 100 are allowed, and Spark adds 50
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -59,7 +64,7 @@ def spark_session(master: str | None = None, **settings: str) -> "SparkSession":
     given = {key.replace("_", "."): value for key, value in settings.items()}
     # With options of a caller's own it is they that count, and they come after these.
     shared = {"spark.driver.defaultJavaOptions": sharing_options()}
-    for key, value in (SETTINGS | shared | given).items():
+    for key, value in (SETTINGS | _own_sockets(master) | shared | given).items():
         builder = builder.config(key, value)
     if master is not None:
         builder = builder.master(master)
@@ -93,6 +98,26 @@ def local_cores(master: str | None) -> int:
     if found is None:
         return 0
     return (os.cpu_count() or 1) if found[1] == "*" else int(found[1] or 1)
+
+
+def _own_sockets(master: str | None) -> dict[str, str]:
+    """Let Java and the Pythons here talk through sockets in a folder, where that can be had.
+
+    Over TCP, Spark's default, a job of a few rows takes twice as long.
+    """
+    is_short = len(tempfile.gettempdir()) <= _LONGEST_PLACE
+    if not (local_cores(master) and is_short and hasattr(socket, "AF_UNIX")):
+        return {}
+    name = "spark.python.unix.domain.socket"
+    return {f"{name}.enabled": "true", f"{name}.dir": _socket_folder()}
+
+
+@cache
+def _socket_folder() -> str:
+    """Make the folder, which nobody else may enter; Spark leaves sockets behind in it."""
+    folder = tempfile.mkdtemp(prefix="kafkalearn-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def check_running(spark: "SparkSession", *, doing: str, error: BaseException) -> None:
