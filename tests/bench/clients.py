@@ -1,20 +1,17 @@
 """Whole clients: an hour of a busy group, reading a full log, consumers that join one by one.
 
-The hours run in processes of their own, side by side: each one's memory is its own, and what counts
-is processor time.
+The hours run in processes of their own, one after the other: each one's memory is its own, and none
+slows the other down. What counts is processor time.
 """
 
 import json
-import re
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 from kafkalearn.simulation import Simulation
-from tests.bench.measure import Row
+from tests.bench.measure import Row, peak_megabytes
 
 HOUR_MS = 3_600_000
 REDUCED = ("group_state", "client_state", "assigned", "revoked", "commit")
@@ -23,8 +20,7 @@ RECORDS = 200_000
 
 def rows() -> Iterator[Row]:
     """Every case, as it is measured."""
-    with ThreadPoolExecutor() as side_by_side:
-        reduced, full = side_by_side.map(_hour_of, ("reduced", "full"))
+    reduced, full = map(_hour_of, ("reduced", "full"))
     case = "an hour of 20 consumers, 60 partitions, 100 records/s"
     notes = {"requests": f"{reduced['requests']:,}", "events": f"{reduced['events']:,}"}
     yield Row(f"{case}; trace reduced", reduced["seconds"], "s", 20, notes=notes)
@@ -66,16 +62,10 @@ def hour(record: str, *, until_ms: int = HOUR_MS) -> dict[str, float]:
     assert sum(processed) > 0.95 * until_ms / 10 - 1_000  # the first come before they have joined
     return {
         "seconds": seconds,
-        "megabytes": _peak_megabytes(),
+        "megabytes": peak_megabytes(),
         "requests": sum(next(ids) for ids in sim.network.correlation_ids.values()),
         "events": len(sim.trace),
     }
-
-
-def _peak_megabytes() -> float:
-    """Of this process since it was started; ru_maxrss would count its parent's, too."""
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    return int(re.search(r"VmHWM:\s+(\d+)", status)[1]) / 1024
 
 
 def _hour_of(record: str) -> dict[str, float]:

@@ -8,11 +8,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.bench.measure import Row
+from tests.bench.measure import Row, peak_megabytes
 from tests.grading.submissions import FOLDER, notebook
 
 NAME = f"{FOLDER.name}.ipynb"
@@ -85,14 +87,13 @@ def _class(folder: Path, count: int) -> Path:
 def _kafkalearn(submissions: Path, out: Path) -> Run:
     code = "from kafkalearn.cli import app; app()"
     command = [sys.executable, "-c", code, "grade", str(submissions), "--out", str(out)]
-    began = time.perf_counter()
-    peaks: dict[str, float] = {}
-    with tempfile.TemporaryFile("w+") as said:
+    with tempfile.TemporaryFile("w+") as said, ThreadPoolExecutor(1) as beside:
+        began = time.perf_counter()
         process = subprocess.Popen(command, stderr=said, env=os.environ | {"COLUMNS": "200"})
-        while process.poll() is None:
-            _note_peaks(process.pid, peaks)
-            time.sleep(0.1)
+        watching = beside.submit(_peaks, process)
+        process.wait()
         seconds = time.perf_counter() - began
+        python_mb, java_mb = watching.result()
         said.seek(0)
         text = said.read()
     assert process.returncode in (0, 1), text  # 1: a wrong answer stopped its notebook early
@@ -100,20 +101,19 @@ def _kafkalearn(submissions: Path, out: Path) -> Run:
     assert rows == 5 * len(list(submissions.iterdir())), "not everything was graded"
     spark = re.search(r"Spark started in ([\d.]+) s", text)
     assert spark, text
-    return Run(seconds, float(spark[1]), peaks["python"], peaks["java"])
+    return Run(seconds, float(spark[1]), python_mb, java_mb)
 
 
-def _note_peaks(pid: int, peaks: dict[str, float]) -> None:
-    """Keep the most that the driver's Python, and its Java, have held in memory so far."""
-    import psutil  # ipykernel brings it along
-
-    try:
-        driver = psutil.Process(pid)
-        javas = [each for each in driver.children() if each.name() == "java"]
-        for name, process in [("python", driver), *(("java", java) for java in javas)]:
-            peaks[name] = max(peaks.get(name, 0.0), process.memory_info().rss / 2**20)
-    except psutil.NoSuchProcess:
-        pass
+def _peaks(process: subprocess.Popen[bytes]) -> tuple[float, float]:
+    """The most MB that a driver's Python and its Java have held. To look now and then is enough."""
+    python_mb = java_mb = 0.0
+    while process.returncode is None:
+        python_mb = max(python_mb, peak_megabytes(process.pid))
+        with suppress(OSError):  # It has ended.
+            children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
+            java_mb = max([java_mb, *map(peak_megabytes, children.split())])
+        time.sleep(0.2)
+    return python_mb, java_mb
 
 
 def _nbgrader(course: Path) -> float:

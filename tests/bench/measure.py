@@ -1,10 +1,12 @@
 """Measures, one row a case: what it took, what the peers took, and what was asked for."""
 
+import re
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import get_context
+from pathlib import Path
 
 Call = Callable[[], object]
 Peer = tuple[Call, Callable[[object], None]]
@@ -30,6 +32,16 @@ class Row:
         if self.aim is None:
             return True
         return self.value >= self.aim if self.at_least else self.value <= self.aim
+
+
+def peak_megabytes(pid: int | str = "self") -> float:
+    """The most that a process has held; 0 once it is gone. ru_maxrss counts its parent's, too."""
+    try:
+        status = Path("/proc", str(pid), "status").read_text(encoding="ascii")
+    except OSError:
+        return 0.0
+    held = re.search(r"VmHWM:\s+(\d+)", status)
+    return int(held[1]) / 1024 if held else 0.0
 
 
 def milliseconds(call: Call, *, rounds: int = 7) -> tuple[float, object]:

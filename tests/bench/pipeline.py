@@ -16,7 +16,7 @@ import pyarrow.parquet
 from kafkalearn import scenarios
 from kafkalearn.spark.session import spark_session
 from tests.bench import pandas_tables
-from tests.bench.measure import Row
+from tests.bench.measure import Row, peak_megabytes
 
 MILLIONS = tuple(map(int, os.environ.get("PIPELINE_MILLIONS", "1,5,20").split(",")))
 PANDAS_UP_TO = 5  # millions of events: beyond that it needs more memory than a laptop has
@@ -94,9 +94,7 @@ def by_spark(folder: Path) -> tuple[float, float, list[int]]:
         for name, table in tables.items():
             table.write.mode("overwrite").parquet(str(folder / "spark" / name))
     taken = time.perf_counter() - began
-    process = spark._jvm.java.lang.ProcessHandle.current().pid()
-    told = Path(f"/proc/{process}/status").read_text()
-    used_mb = int(re.search(r"VmHWM:\s+(\d+)", told)[1]) / 1024
+    used_mb = peak_megabytes(spark._jvm.java.lang.ProcessHandle.current().pid())
     spark.stop()
     found = pandas.read_parquet(folder / "spark" / "run_summary", columns=COUNTED)
     shutil.rmtree(folder / "spark")
