@@ -1,7 +1,6 @@
 """What a group went through, where its coordinator's log is not at hand: told by its clients.
 
-Clients tell of generations, members and assignments, and of what made them join again. Of that come
-the events that a coordinator would have told, so that all that reads a trace can read these too.
+Clients tell of generations, members and assignments, and of what made them join again.
 """
 
 from pyspark.sql import Column, DataFrame, Window
@@ -9,10 +8,8 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kafkalearn.analysis.causes import POLL_REASON
 from kafkalearn.spark.logs.lives import is_join, with_lives
-from kafkalearn.spark.logs.partitions import by_topic
 from kafkalearn.spark.logs.states import PLACE
 
-COORDINATOR = "coordinator"
 LEFT, FAILED, JOINED, AGAIN, GONE = (
     "removing member {} on LeaveGroup",
     "removing member {} on heartbeat expiration",
@@ -58,13 +55,18 @@ def generations(rows: DataFrame) -> DataFrame:
         )
         .where(F.col("at").isNotNull())
     )
-    given = F.coalesce(F.transform("shares", lambda each: each["member"]), _nobody())
+    given = F.coalesce(F.transform("shares", lambda each: each["member"]), nobody())
     led = F.array_compact(F.array("leader"))
     members = F.array_sort(F.array_distinct(F.concat("joined", given, "listed", led)))
     facts = F.struct("stable", members.alias("members"), "leader", "protocol", "shares")
     which = F.struct("life", "generation").alias("which")
     made = found.select("group", which, F.col("at").alias("place"), facts.alias("facts"))
-    told = _with_evidence(made.unionByName(_evidence(rows), allowMissingColumns=True))
+    own = rows.where(joined).select("group", "node", which, place.alias("place"))
+    told = _with_evidence(
+        made.unionByName(own, allowMissingColumns=True).unionByName(
+            _evidence(rows), allowMissingColumns=True
+        )
+    )
     return told.join(F.broadcast(_expelled(rows)), "group", "left")
 
 
@@ -76,13 +78,34 @@ def _expelled(rows: DataFrame) -> DataFrame:
     return rows.groupBy("group").agg(who)
 
 
+def _with_next(told: DataFrame) -> DataFrame:
+    """Say of each row which generation it led to, and leave out those that tell of a client's own.
+
+    That is the next one that anybody tells of; but if others have told of the one that a client is
+    still to join, it is that one.
+    """
+    is_own = F.col("which").isNotNull() & F.col("facts").isNull()
+    backwards = Window.partitionBy("group").orderBy(F.desc("place"), F.col("facts").isNull())
+    of_client = Window.partitionBy("group", "node").orderBy(F.desc("place"))
+    of_generation = Window.partitionBy("group", "which")
+    # The next is the last, when read backwards.
+    anybody = F.last(F.when(~is_own, F.col("which")), ignorenulls=True).over(backwards)
+    own = F.last(F.when(is_own, F.struct("which", "at")), ignorenulls=True).over(of_client)
+    found = told.withColumn("at", F.min("place").over(of_generation))
+    is_told = F.col("own.at") <= F.col("place")
+    which = F.when(is_told, F.col("own.which")).otherwise(F.col("anybody"))
+    return (
+        found.withColumns({"anybody": anybody, "own": own})
+        .where(~is_own)
+        .withColumn("which", which)
+    )
+
+
 def _with_evidence(told: DataFrame) -> DataFrame:
     """Put to each generation what clients told before it and after the one before."""
-    # The next generation is the one that comes of what is told: last, when read backwards.
-    backwards = Window.partitionBy("group").orderBy(F.desc("place"), F.col("facts").isNull())
     each = F.struct("vague", "place", "text", "who")
     of_client = (
-        told.withColumn("which", F.last("which", ignorenulls=True).over(backwards))
+        _with_next(told)
         .groupBy("group", "which", "who")
         .agg(
             F.max(F.when(F.col("facts").isNotNull(), F.col("place"))).alias("at"),
@@ -106,7 +129,8 @@ def _with_evidence(told: DataFrame) -> DataFrame:
     )
 
 
-def _nobody() -> Column:
+def nobody() -> Column:
+    """No members."""
     return F.array().cast("array<string>")
 
 
@@ -122,128 +146,23 @@ def _evidence(rows: DataFrame) -> DataFrame:
     leaves = polls | (F.col("api") == "LeaveGroup") & kinds.contains("send")
     why = F.when(reason != "", F.concat(F.lit(": "), reason)).otherwise("")
     text = (
-        F.when(F.col("error").rlike("(?i)MEMBER_ID_REQUIRED|valid member"), _text(JOINED, who))
-        .when(leaves, F.concat(_text(LEFT, who), why))
-        .when((is_state | (kinds == "disconnected")) & reason.rlike(_SILENT), _text(FAILED, who))
-        .when(is_state & reason.rlike(_AGAIN), F.concat(_text(AGAIN, who), reason))
+        F.when(F.col("error").rlike("(?i)MEMBER_ID_REQUIRED|valid member"), text_of(JOINED, who))
+        .when(leaves, F.concat(text_of(LEFT, who), why))
+        .when((is_state | (kinds == "disconnected")) & reason.rlike(_SILENT), text_of(FAILED, who))
+        .when(is_state & reason.rlike(_AGAIN), F.concat(text_of(AGAIN, who), reason))
     )
     joins = (is_state & (F.col("to") == "REBALANCING")) | (
         F.col("error") == "REBALANCE_IN_PROGRESS"
     )
     every = rows.select(
-        *("group", F.struct(*PLACE).alias("place"), F.col("member").isNull().alias("vague")),
+        *("group", "node", F.struct(*PLACE).alias("place")),
+        F.col("member").isNull().alias("vague"),
         *(text.alias("text"), who.alias("who"), joins.alias("joins")),
     )
     return every.where(F.col("text").isNotNull() | F.col("joins")).drop("joins")
 
 
-def _text(pattern: str, who: Column) -> Column:
+def text_of(pattern: str, who: Column) -> Column:
+    """Say one of the patterns above of somebody."""
     before, after = pattern.split("{}")
     return F.concat(F.lit(before), who, F.lit(after))
-
-
-def told_by_clients(found: DataFrame) -> DataFrame:
-    """The events of `generations`, as a coordinator would have told them.
-
-    A rebalance is blamed on what was told first since the generation before; else on whoever came
-    or went. Who is in a generation and was not in the one before, joined; the other way, left.
-    Where all had left, it begins with who came.
-
-    out: as `events.told`
-    """
-    earlier = F.coalesce("before", F.when(F.col("generation") == 1, _nobody()))
-    came, went = (
-        F.try_element_at(F.array_except(there, other), F.lit(1))
-        for there, other in ((F.col("members"), earlier), (earlier, F.col("members")))
-    )
-    comes = F.filter("evidence", lambda each: each["text"].startswith(JOINED[:6]))
-    leavers = F.transform(
-        F.filter("evidence", lambda each: each["text"].startswith(GONE[:8])),
-        lambda each: each["who"],
-    )
-    all_left = F.size(F.array_except("before", leavers)) == 0
-    is_empty = F.coalesce(F.col("is_reborn") | all_left, F.lit(False))
-    first = F.get(F.when(is_empty, comes).otherwise(F.col("evidence")), 0)
-    reason = F.coalesce(
-        first["text"],
-        F.when(came.isNotNull(), _text(JOINED, came)),
-        F.when(F.array_contains("expelled", went), _text(FAILED, went)),
-        F.when(went.isNotNull(), _text(GONE, went)),
-    )
-    told = found.select(
-        "*",
-        reason.alias("reason"),
-        F.coalesce(F.least(first["place"], "begun"), F.col("at")).alias("began"),
-    )
-    steps = told.select("group", F.explode(F.concat(_states(), _memberships())).alias("step"))
-    return steps.select(
-        "step.place.*",
-        "step.sub",
-        F.lit(COORDINATOR).alias("node"),
-        "step.kind",
-        F.col("group").alias("group_id"),
-        "step.member_id",
-        "step.generation",
-        "step.detail",
-    )
-
-
-def _states() -> Column:
-    """Give the three states that a group goes through, as far as a log tells of them."""
-    shares = F.map_from_arrays(
-        F.transform("shares", lambda each: each["member"]),
-        F.transform("shares", lambda each: by_topic(each["partitions"])),
-    )
-    more = {name: F.col(name) for name in ("members", "leader", "protocol")}
-
-    def state(place: str, to: str, reason: Column, **detail: Column) -> Column:
-        is_begin = place == "began"
-        return F.struct(
-            F.col(place).alias("place"),
-            F.lit(8 if is_begin else 9).alias("sub"),
-            F.lit("group_state").alias("kind"),
-            F.lit(None).cast("string").alias("member_id"),
-            (F.col("generation") - int(is_begin)).alias("generation"),
-            _json(to=F.lit(to), reason=reason, **detail),
-        )
-
-    every = F.array(
-        state("began", "PreparingRebalance", F.col("reason"), members=F.col("before")),
-        state("at", "CompletingRebalance", F.lit("the join phase ended"), **more),
-        state("stable", "Stable", F.lit("the leader assigned"), **more, assignment=shares),
-    )
-    return F.filter(every, lambda step: step["place"].isNotNull())
-
-
-def _memberships() -> Column:
-    """Who joined, at the join's end; who left, where a client told of it, or at the begin."""
-
-    def step(kind: str, member: Column, place: Column, detail: Column) -> Column:
-        return F.struct(
-            place.alias("place"),
-            F.lit(7).alias("sub"),
-            F.lit(kind).alias("kind"),
-            member.alias("member_id"),
-            (F.col("generation") - int(kind == "member_removed")).alias("generation"),
-            detail.alias("detail"),
-        )
-
-    def came(member: Column) -> Column:
-        return step("member_joined", member, F.col("at"), F.lit(None).cast("string"))
-
-    def went(member: Column) -> Column:
-        why = F.get(F.filter("evidence", lambda each: each["who"] == member), 0)
-        reason = _json(reason=F.coalesce(why["text"], F.col("reason")))
-        return step("member_removed", member, F.coalesce(why["place"], F.col("began")), reason)
-
-    before = F.coalesce("before", _nobody())
-    return F.concat(
-        F.transform(F.array_except("members", before), came),
-        F.transform(F.array_except(before, F.col("members")), went),
-    )
-
-
-def _json(**values: Column) -> Column:
-    return F.to_json(F.struct(*(value.alias(name) for name, value in values.items()))).alias(
-        "detail"
-    )

@@ -13,7 +13,8 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kafkalearn.spark.events import TYPES
 from kafkalearn.spark.logs import events
-from kafkalearn.spark.logs.groups import generations, told_by_clients, without_coordinator
+from kafkalearn.spark.logs.group_events import told_by_clients
+from kafkalearn.spark.logs.groups import generations, without_coordinator
 from kafkalearn.spark.logs.lines import SETTINGS, LogError, linked, numbered, read_lines
 from kafkalearn.spark.logs.reading import CLASSES, read, with_fields
 from kafkalearn.spark.logs.states import PLACE, completed

@@ -181,6 +181,26 @@ def test_a_coordinator_tells_how_many_members_there_are(spark, imported):
     assert [(row.generation, row.members) for row in rows] == [(1, 1), (2, 2), (3, 1), (4, 0)]
 
 
+def test_a_rebalance_begins_with_what_caused_it(trace):
+    """Not with a member that joins the generation before, in the ms in which others have joined."""
+    begun = [
+        f"{event.time_ms % 100_000:,}"
+        for event in trace.where(kind="group_state")
+        if event.group_id == "billing" and event.detail["to"] == "PreparingRebalance"
+    ]
+    assert begun == ["64,244", "73,830", "90,703", "95,786", "11,546"]
+
+
+def test_no_rebalance_begins_before_the_end_of_another(trace):
+    """In the log of every group the states come in order."""
+    states = {}
+    for event in trace.where(kind="group_state"):
+        states.setdefault(event.group_id, []).append(event.detail["to"])
+    assert len(states) == 6
+    for each in states.values():
+        assert re.fullmatch("(P(CS?|E))+P?E?", "".join(state[0] for state in each))
+
+
 def test_commits_come_out_with_their_outcome(trace):
     """Offsets, members and errors of commits, as far as each client logs them."""
     commits = {}
