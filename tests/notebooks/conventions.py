@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -90,9 +91,13 @@ def words(text: str) -> int:
 
 
 def answers(cells: Sequence[Any]) -> list[str]:
-    """Name the cells that answer a *Predict*: each the second below it, after the blank."""
-    last = len(cells) - 2
-    return [cells[i + 2].id for i, cell in enumerate(cells[:last]) if _asks(cell)]
+    """Name the cells that answer a *Predict*: what is shown from the blank to the next text."""
+    found = []
+    for i, cell in enumerate(cells):
+        if _asks(cell):
+            below = takewhile(lambda each: each.cell_type == "code", cells[i + 2 :])
+            found += [each.id for each in below if each.get("outputs")]
+    return found
 
 
 @rule

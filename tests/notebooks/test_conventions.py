@@ -108,6 +108,11 @@ def answer_in_sight(lesson: NotebookNode) -> None:
     del cell_of(lesson, "sum").metadata["jupyter"]
 
 
+def answer_said_again(lesson: NotebookNode) -> None:
+    """Let the cells below the answer stand next to it, and say the same."""
+    lesson.cells.remove(cell_of(lesson, "reason"))
+
+
 def widget_state(lesson: NotebookNode) -> None:
     """Leave what JupyterLab adds to a notebook."""
     lesson.metadata["widgets"] = {}
@@ -177,6 +182,7 @@ SPOILED = {
     "an early reveal": (early_reveal, "a widget is shown before the first '**Predict'"),
     "no reveal": (stored("sum"), "'prediction' must be followed by a cell whose output reveals"),
     "an answer in sight": (answer_in_sight, "'sum': outputs_hidden is for what answers"),
+    "an answer said again": (answer_said_again, "'bars-as-text': outputs_hidden is for what"),
     "a first line in sight": (
         lambda lesson: cell_of(lesson, "sum").outputs.pop(0),
         "'sum' shows the first line of its answer",
