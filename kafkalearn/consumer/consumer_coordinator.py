@@ -78,9 +78,7 @@ class ConsumerCoordinator(PartitionHandover):
                 self.poll_heartbeat(loop.now_ms)
         elif self._cluster_metadata.update_requested() and not self.client.has_ready_nodes():
             # No broker can be reached: wait here, or a poll would return at once again and again.
-            updated = self.client.await_metadata_update(timeout_ms)
-            if not updated and not self.client.has_ready_nodes():
-                return False
+            self.client.await_metadata_update(timeout_ms)
         self.maybe_auto_commit_offsets_async(loop.now_ms)
         return True
 
@@ -207,7 +205,8 @@ class ConsumerCoordinator(PartitionHandover):
             counts = metadata.partition_counts
             wanted = subscriptions.group_subscription
             self.metadata_snapshot = {each: counts[each] for each in wanted if each in counts}
-        if not metadata.unavailable_topics.isdisjoint(metadata.topics):
+        is_missing = not metadata.unavailable_topics.isdisjoint(metadata.topics)
+        if is_missing and self.context.profile.missing_topics_are_asked_for:
             metadata.request_update()
 
     def _ensure_pattern_is_matched(self, timeout_ms: int) -> bool:

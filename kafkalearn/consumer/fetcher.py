@@ -159,18 +159,19 @@ class Fetcher(OffsetLookup):
             source.put_back(taken[len(records) :])
             if not records:
                 raise error
-        subscriptions.position(partition, source.fetch_offset)
+        if records:
+            subscriptions.position(partition, source.fetch_offset)
+            topic, number = partition
+            self.context.record(
+                "records_returned",
+                self.context.now_ms,
+                topic=topic,
+                partition=number,
+                offset=records[0].offset,
+                detail={"count": len(records)},
+            )
         if source.is_drained():
             subscriptions.move_to_end(partition)
-        topic, number = partition
-        self.context.record(
-            "records_returned",
-            self.context.now_ms,
-            topic=topic,
-            partition=number,
-            offset=records[0].offset,
-            detail={"count": len(records)},
-        )
         return records
 
     def parse_completed_fetch(
@@ -195,7 +196,10 @@ class Fetcher(OffsetLookup):
                     if failed is not None:
                         raise failed
                 if found:
-                    records = PartitionRecords(partition, fetch_offset, records=found)
+                    is_whole = self._failed_fetch == "read_whole"
+                    records = PartitionRecords(
+                        partition, fetch_offset, records=found, is_whole=is_whole
+                    )
         elif error in _STALE_METADATA:
             self.metadata.request_update()
         elif error is Errors.OFFSET_OUT_OF_RANGE:

@@ -3,7 +3,6 @@
 Source: documents 000, 001 and 004; ConsumerCoordinator.sendOffsetCommitRequest,
 OffsetCommitResponseHandler, OffsetFetchResponseHandler (1.0.2; later by switches);
 PendingCommittedOffsetRequest (2.0.0).
-Differs from Kafka: a commit for a topic that does not exist fails, also where 2.0 tries again.
 """
 
 from collections.abc import Iterable, Mapping
@@ -157,7 +156,8 @@ class OffsetRequests(AbstractCoordinator):
             return self._not_now(error, rebalances=joins_anew)
         if error is Errors.FENCED_INSTANCE_ID and self.is_stale(sent):
             return self._not_now(error, rebalances=joins_anew)
-        if error is Errors.UNKNOWN_TOPIC_OR_PARTITION:
+        retries = self.context.profile.commit_awaits_topic
+        if error is Errors.UNKNOWN_TOPIC_OR_PARTITION and not retries:
             return KafkaError(f"topic or partition {partition} does not exist")
         if error is Errors.REQUEST_TIMED_OUT:
             self.mark_coordinator_unknown()

@@ -113,6 +113,7 @@ KAFKA_1_0 = replace(
     group_id_is_optional=False,
     pattern_refreshes_metadata=False,
     unknown_partition_is_awaited=False,
+    commit_awaits_topic=False,
     invalid_topic_is_told=False,
     failed_send_metadata="never",
 )
@@ -127,6 +128,7 @@ KAFKA_0_10_1 = replace(
     sticky_assignor=False,
     sync_commit_runs_callbacks=False,
     committed_asks_coordinator=False,
+    missing_topics_are_asked_for=False,
     failed_fetch="read_whole",
     poll_looks_for_wakeups=False,
     record_headers=False,

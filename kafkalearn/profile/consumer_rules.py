@@ -74,6 +74,12 @@ class ConsumerRules:
     joins anew; it used to claim that as its own (2.7.2, KAFKA-12983)."""
     illegal_generation_keeps_member_id: bool = True
     """A member of an old generation joins again under the id that it has (3.2, KAFKA-13419)."""
+    missing_topics_are_asked_for: bool = True
+    """A consumer asks again and again for a topic that it subscribes to and that is not there yet;
+    before, only once metadata.max.age.ms has passed (0.10.2, KAFKA-4631)."""
+    commit_awaits_topic: bool = True
+    """A commit for a topic that does not exist is tried again until its time is over, and so holds
+    up a member of which a topic was deleted (2.0, KAFKA-6829; KAFKA-13310); before, it failed."""
     pattern_refreshes_metadata: bool = True
     """A member with a pattern asks for metadata before it joins again, if it may already (2.0)."""
     offsets_reset_by_duration: bool = True

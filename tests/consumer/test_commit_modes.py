@@ -1,5 +1,7 @@
 """The ways to commit, as an application meets them; the documents' own loops run as written."""
 
+from datetime import timedelta
+
 import pytest
 
 from kafkalearn.engine import AnswerWithError
@@ -91,14 +93,53 @@ def test_an_asynchronous_commit_of_nothing_needs_no_coordinator(cluster, profile
     assert told == [({}, None)]
 
 
-def test_an_offset_of_a_topic_that_does_not_exist(cluster):
-    """It fails for good, and names the partition."""
-    kafka = cluster()
+MISSING = TopicPartition("missing", 3)
+
+
+@pytest.mark.parametrize("profile", ["0.10.1", "1.0"])
+def test_an_offset_of_a_topic_that_does_not_exist(cluster, profile):
+    """Up to 1.1 it fails for good, and names the partition."""
+    kafka = cluster(profile)
     consumer = kafka.member()
-    missing = TopicPartition("missing", 3)
     with pytest.raises(KafkaError, match="topic or partition missing-3 does not exist"):
-        consumer.commit_sync(next_to_read(1, missing))
+        consumer.commit_sync(next_to_read(1, MISSING))
     assert len(kafka.sent("OffsetCommit")) == 1
+
+
+@pytest.mark.parametrize("profile", ["2.3", "2.4", "4.0"])
+def test_an_offset_of_a_topic_that_may_still_come(cluster, profile):
+    """Since 2.0 its commit is retriable: commit_sync does it again, commit_async says so."""
+    kafka = cluster(profile)
+    consumer, told = kafka.member(), []
+    began = kafka.sim.now_ms
+    with pytest.raises(KafkaTimeoutError):
+        consumer.commit_sync(next_to_read(1, MISSING), timeout=timedelta(seconds=1))
+    assert kafka.sim.now_ms - began == 1_000
+    assert len(kafka.sent("OffsetCommit")) > 3
+    consumer.commit_async(next_to_read(1, MISSING), lambda _, error: told.append(error))
+    consumer.poll(100)
+    assert list(map(type, told)) == [RetriableCommitFailedError]
+
+
+@pytest.mark.parametrize(("profile", "waits"), [("1.0", False), ("2.3", True), ("2.4", True)])
+def test_a_deleted_topic_holds_up_who_read_it(cluster, profile, waits):
+    """KAFKA-13310: the commit before the join is for a topic that is gone, and is tried again."""
+    kafka = cluster(profile, auto_create_topics_enable=False)
+    kafka.sim.create_topic("gone")
+    kafka.send("a", topic="gone")
+    consumer = kafka.consumer(
+        enable_auto_commit=True, metadata_max_age_ms=1_000, max_poll_interval_ms=20_000
+    )
+    consumer.subscribe(["t", "gone"])
+    assert kafka.read(consumer, 1) == ["a"]
+    kafka.sim.delete_topic("gone")
+    longest_ms, began = 0, kafka.sim.now_ms
+    while kafka.sim.now_ms < began + 40_000:
+        before = kafka.sim.now_ms
+        consumer.poll(100)
+        longest_ms = max(longest_ms, kafka.sim.now_ms - before)
+    assert (longest_ms > 19_000) is waits
+    assert consumer.assignment() == [T0]
 
 
 # Waiting for a coordinator, and being out of the group.

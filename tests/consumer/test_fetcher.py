@@ -111,9 +111,32 @@ def test_what_waits_here_is_not_fetched_again(cluster):
     assert taken(consumer) == {T0: [0]}
     assert fetcher.create_fetch_requests() == {}
     assert taken(consumer) == {T0: [1]}
+    assert fetcher.create_fetch_requests() == {}  # whether that was the last is not known yet
+    assert taken(consumer) == {}
     assert [dict(each.partitions) for each in fetcher.create_fetch_requests().values()] == [
         {T0: FetchPartition(2, 2**20)}
     ]
+
+
+@pytest.mark.parametrize(
+    ("profile", "meanwhile"),
+    [("0.10.1", [3]), ("1.0", []), ("2.3", []), ("2.4", []), ("4.0", [])],
+)
+@pytest.mark.parametrize("max_poll_records", [3, 4])
+def test_the_next_fetch_is_sent_once_it_is_known_that_nothing_is_left(
+    cluster, profile, meanwhile, max_poll_records
+):
+    """A poll that takes just what there was does not look further; 0.10 had read it all (0.11)."""
+    kafka = cluster(profile)
+    kafka.send(*"abc")
+    consumer = kafka.consumer(max_poll_records=max_poll_records)
+    consumer.assign([T0])
+    assert kafka.read(consumer, 1) == ["a", "b", "c"]
+    asked = kafka.sim.trace[-3:].where(kind="send", api="Fetch")
+    positions = [each.detail["fields"]["partitions"]["t-0"]["fetch_offset"] for each in asked]
+    assert positions == ([3] if max_poll_records == 4 else meanwhile)
+    kafka.send("d")
+    assert kafka.read(consumer, 1) == ["d"]
 
 
 def test_paused_and_unplaced_partitions_are_not_fetched(cluster):
@@ -448,3 +471,39 @@ def test_a_fetch_that_is_not_allowed_is_an_error_of_the_api(cluster):
     with pytest.raises(ApiError, match=r"^the topic of t-0 may not be read") as caught:
         taken(consumer)
     assert caught.value.error is error
+
+
+@pytest.mark.parametrize("profile", ["1.0", "2.3", "2.4", "4.0"])
+def test_what_is_here_is_read_while_no_broker_can_be_reached(cluster, profile):
+    """assign() waits for metadata then, as to send would fail at once, and returns what it has."""
+    kafka = cluster(profile)
+    kafka.send(*"abcd")
+    consumer = kafka.consumer(max_poll_records=1, request_timeout_ms=12_000)
+    consumer.assign([T0])
+    assert kafka.read(consumer, 1) == ["a"]
+    kafka.lose_all_brokers(600_000)
+    consumer.poll(0)
+    kafka.sim.sleep(15_000)  # and every connection is found to be broken
+    assert [record.value for _ in range(6) for record in consumer.poll(1_000)] == ["c", "d"]
+
+
+# A topic that is not there yet.
+
+
+@pytest.mark.parametrize(
+    ("profile", "asks_often"),
+    [("0.10.1", False), ("1.0", True), ("2.3", True), ("2.4", True), ("4.0", True)],
+)
+def test_a_topic_that_is_not_there_yet_is_asked_for(cluster, profile, asks_often):
+    """KAFKA-4631: until 0.10.2 a consumer looked again after metadata.max.age.ms only."""
+    kafka = cluster(profile, auto_create_topics_enable=False)
+    consumer = kafka.consumer(metadata_max_age_ms=60_000)
+    consumer.subscribe(["late"])
+    while kafka.sim.now_ms < 5_000:
+        consumer.poll(200)
+    kafka.sim.create_topic("late")
+    made_ms = kafka.sim.now_ms
+    while not consumer.assignment():
+        consumer.poll(200)
+    assert (kafka.sim.now_ms - made_ms < 1_000) is asks_often
+    assert (len(kafka.sent("Metadata")) > 5) is asks_often
