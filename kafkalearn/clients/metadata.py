@@ -21,6 +21,7 @@ class Metadata:
 
     topics: those asked about, in the order in which they were added.
     need_metadata_for_all_topics: ask about every topic instead, as a pattern needs it.
+    all_topics_suffice: an answer about every topic is enough, whatever listeners ask for then.
     allow_auto_topic_creation: whether asking about a topic may make it.
     version: counts the answers. due_ms: when to ask again.
     brokers: the names of those that live; at first, all that the client was told of.
@@ -41,6 +42,7 @@ class Metadata:
         self.topics: dict[str, None] = {}
         self.need_metadata_for_all_topics = False
         self.allow_auto_topic_creation = True
+        self.all_topics_suffice = False
         self.version = 0
         self.brokers = tuple(brokers)
         self.partition_counts: dict[str, int] = {}
@@ -135,6 +137,9 @@ class Metadata:
         self._back_off(failures=0, equivalent=0 if is_news else of_before + 1)
         for listener in self._listeners:
             listener(self)
+        if self.need_metadata_for_all_topics and self.all_topics_suffice:
+            self._need_update = False
+            self._set_due()
 
     def failed_update(self, now_ms: int) -> None:
         """Note that an attempt failed: the next one waits for a while."""

@@ -57,6 +57,7 @@ class ConsumerBase:
             metadata_expire_ms=config.metadata_max_age_ms,
         )
         self.metadata.allow_auto_topic_creation = config.allow_auto_create_topics
+        self.metadata.all_topics_suffice = not context.profile.matched_topics_are_asked_for
         self.client = self._network_client()
         self.subscriptions = SubscriptionState(
             strategy_from_string(config.auto_offset_reset), on_change=self._record_position

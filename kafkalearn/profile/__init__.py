@@ -112,6 +112,7 @@ KAFKA_1_0 = replace(
     create_topics_checks=("configs", "count", "name"),
     group_id_is_optional=False,
     pattern_refreshes_metadata=False,
+    matched_topics_are_asked_for=False,
     unknown_partition_is_awaited=False,
     commit_awaits_topic=False,
     invalid_topic_is_told=False,

@@ -80,6 +80,9 @@ class ConsumerRules:
     commit_awaits_topic: bool = True
     """A commit for a topic that does not exist is tried again until its time is over, and so holds
     up a member of which a topic was deleted (2.0, KAFKA-6829; KAFKA-13310); before, it failed."""
+    matched_topics_are_asked_for: bool = True
+    """Whoever subscribes by a pattern asks for metadata once more when other topics match; before,
+    the answer that told of them, and of all topics, was enough (2.3)."""
     pattern_refreshes_metadata: bool = True
     """A member with a pattern asks for metadata before it joins again, if it may already (2.0)."""
     offsets_reset_by_duration: bool = True

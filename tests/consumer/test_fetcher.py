@@ -507,3 +507,16 @@ def test_a_topic_that_is_not_there_yet_is_asked_for(cluster, profile, asks_often
         consumer.poll(200)
     assert (kafka.sim.now_ms - made_ms < 1_000) is asks_often
     assert (len(kafka.sent("Metadata")) > 5) is asks_often
+
+
+@pytest.mark.parametrize(
+    ("profile", "asks"), [("0.10.1", 1), ("1.0", 1), ("2.3", 2), ("2.4", 2), ("4.0", 2)]
+)
+def test_topics_that_a_pattern_matches_are_asked_for(cluster, profile, asks):
+    """Since 2.3 once more, although the first answer was about all topics."""
+    kafka = cluster(profile)
+    consumer = kafka.consumer()
+    consumer.subscribe(pattern="t.*")
+    while kafka.sim.now_ms < 10_000:
+        consumer.poll(200)
+    assert (consumer.assignment(), len(kafka.sent("Metadata"))) == ([T0], asks)
