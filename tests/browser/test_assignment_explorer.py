@@ -5,7 +5,8 @@ import re
 import pytest
 
 from kafkalearn.assignors import all_assignors
-from kafkalearn.views import AssignmentExplorer
+from kafkalearn.views import AssignmentExplorer, PartitionerExplorer
+from tests.browser.pictures import page_of
 from tests.views.contrast import assert_readable_in_both, texts_on_grounds
 
 pytestmark = pytest.mark.browser
@@ -189,6 +190,32 @@ def test_it_can_be_heard(lab):
     aloud.filter(has_text="c1 left: range moves only").wait_for(state="attached")
 
 
+# Of each text in a drawing: what it says, how much it is scaled, and its room to left and right.
+MEASURED = """[...document.querySelectorAll("svg text")].map((text) => {
+  const [box, edge] = [text, text.ownerSVGElement].map((each) => each.getBoundingClientRect());
+  return [text.textContent, text.getScreenCTM().a, box.left - edge.left, edge.right - box.right];
+})"""
+
+
+@pytest.mark.parametrize("width", [848, 568])
+def test_every_text_has_its_size_and_its_room(browser, tmp_path, width):
+    """As wide as a cell is in windows of 1,280 and 1,000 pixels, nothing shrinks or is cut."""
+    topics = {"t1": 5, "t2": 7}
+    members = dict.fromkeys(("consumer0", "consumer1", "consumer2"), topics)
+    groups = AssignmentExplorer(all_assignors(), topics=topics, members=members)
+    groups.remove_member("consumer1")
+    keys = PartitionerExplorer({"of": lambda key, n: len(key) % n}, keys=["a", "bc", "def"])
+    keys.set_partitions(9)
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    for view in (groups, keys):
+        page.goto(page_of(view, tmp_path / "page.html").as_uri())
+        page.add_style_tag(content="body { margin: 0 }")
+        texts = page.evaluate(MEASURED)
+        assert len(texts) > 20
+        assert [text for text in texts if text[1] < 0.999 or min(text[2:]) < -1] == []
+    page.close()
+
+
 def test_a_name_stays_text_in_the_browser(lab):
     """A member called like an image with a handler makes no image and runs nothing."""
     name = "<img src=x onerror=alert(1)>"
@@ -212,7 +239,7 @@ def test_a_stored_explorer_is_a_picture_until_it_is_run(lab, pictures):
     lab.use_theme(LIGHT)
     image = lab.page.get_by_alt_text("The first assignment of 4 partitions to 2 members")
     image.wait_for()
-    assert image.evaluate("image => image.naturalWidth") > 900
+    assert image.evaluate("image => image.naturalWidth") > 800
     lab.page.screenshot(path=pictures / "stored-light.png")
 
 

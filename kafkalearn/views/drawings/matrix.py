@@ -15,19 +15,17 @@ from kafkalearn.views.drawings.common import COLOURS
 from kafkalearn.views.drawings.sheet import CHAR, Drawing, at, box, sheet, svg, text
 from kafkalearn.views.wording import shown, tag
 
-WIDTH = 464
-
+WIDTH = 384  # two abreast are what JupyterLab has room for, with its file browser, at 1,280 pixels
 _SMALL_CHAR = 6.1  # a character of the fixed-width font at 10 pixels
 _NAME, _SHORT = 14, 10  # characters of a name at the head of a row, and in or below a chip
 _CHIP, _WIDE, _GAP, _REMARK, _PAD = 20, 54, 10, 13, 8
 _HEAD = 66  # title and counts
-_STATS = {2: (0, 160), 3: (0, 124, 290)}  # where the counts stand, two or three of them
 _KEY: tuple[tuple[State, str], ...] = (
     ("kept", "one colour for each partition number"),
     ("orphaned", "changed hands: came from {}"),
     ("needless", "moved needlessly: could have stayed with {}"),
     ("waiting", "dashed is empty: {} must give it up first"),
-    ("left", "dashed and grey: was here, and is now with {}"),
+    ("left", "dashed and grey: was here, is now with {}"),
 )
 
 
@@ -71,7 +69,7 @@ def _panel(frame: Frame, title: str, *, failure: str = "") -> Drawing:
 def _parts(frame: Frame, title: str, *, failure: str = "") -> tuple[int, list[str]]:
     parts = [text(shown(title, 40), "kl-title", y=14)]
     if failure:
-        lines = wrap(failure, 62)
+        lines = wrap(failure, 51)
         parts += [text(line, "kl-failure", y=40 + 18 * i) for i, line in enumerate(lines)]
         return 40 + 18 * len(lines), parts
     parts.append(_stats(frame))
@@ -89,13 +87,12 @@ def _stats(frame: Frame) -> str:
     step = frame["step"]
     if step is not None:
         return text(f"reason {step['number']} of {step['of']}", "kl-soft", y=46)
-    said = []
-    numbers = counts(frame)
-    for x, (number, what) in zip(_STATS[len(numbers)], numbers, strict=True):
+    said: list[str] = []
+    for number, what in counts(frame):
         alarm = " kl-alarm" if what == "moved needlessly" and number != "0" else ""
-        told = tag("tspan", number, class_=f"kl-big{alarm}") + " " + what
-        said.append(tag("text", told, x=x, y=46, class_="kl-soft"))
-    return "".join(said)
+        away = 8 if said else None
+        said.append(tag("tspan", number, class_=f"kl-big{alarm}", dx=away) + " " + what)
+    return tag("text", " ".join(said), y=46, class_="kl-soft")
 
 
 def _rows(frame: Frame) -> Iterator[Row]:
@@ -186,10 +183,12 @@ def _nothing() -> str:
 
 def _key(member: str = "c1", topic: str = "t0", *, partitions: int = 2) -> Drawing:
     parts, y = [], 4
+    cell: Cell = {"topic": shown(topic, 8), "partition": 0, "state": "waiting", "other": member}
+    wide = max(82, _Chip(cell).remark_width)
     for number, (state, said) in enumerate(_KEY):
-        cell: Cell = {"topic": shown(topic, 8), "partition": 0, "state": state, "other": member}
-        cell["partition"] = number % max(1, partitions)
-        told = said.format(shown(member, _SHORT))
-        parts.append(at(_Chip(cell).draw(82) + text(told, "kl-soft", x=96, y=14), x=4, y=y))
+        chip = _Chip({**cell, "state": state, "partition": number % max(1, partitions)}).draw(wide)
+        lines = wrap(said.format(shown(member, _SHORT)), int((WIDTH - wide - 18) / 6.6))
+        told = (text(each, "kl-soft", x=wide + 14, y=14 + 15 * n) for n, each in enumerate(lines))
+        parts.append(at(chip + "".join(told), x=4, y=y))
         y += _CHIP + (_REMARK + _PAD + 2 if number else _PAD)
-    return 410, y, "".join(parts)
+    return WIDTH, y, "".join(parts)

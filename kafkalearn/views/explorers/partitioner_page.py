@@ -28,7 +28,7 @@ from kafkalearn.views.wording import tag
 
 WIDTH = 1040
 _ABREAST = 8  # columns in one band
-_WIDEST = 200
+_NARROWEST, _WIDEST = 117, 200
 _GAP, _CHIP, _REMARK, _PAD, _HEAD = 14, 22, 13, 8, 42
 
 
@@ -87,9 +87,12 @@ def _counts(frame: Frame) -> str:
 
 
 def _drawn(frame: Frame) -> str:
-    height, body = _columns(frame)
-    told = as_text(frame)
-    return svg((WIDTH, height, body), class_="kl-columns", role="img", aria_label=told)
+    """A picture for each column, so that a narrow page has them in rows, at their full size."""
+    longest = max((columns(label(each)) for each in frame["keys"]), default=0)
+    width = min(_WIDEST, max(_NARROWEST, round(longest * CHAR) + 14))
+    drawn = [(width, *_column(frame, number, width)) for number in range(frame["partitions"])]
+    told = {"role": "img", "aria_label": as_text(frame)}
+    return tag("div", "".join(map(svg, drawn)), class_="kl-columns", **told)
 
 
 def _columns(frame: Frame) -> tuple[int, str]:
