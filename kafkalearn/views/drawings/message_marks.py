@@ -9,7 +9,7 @@ from kafkalearn.trace.text import columns
 from kafkalearn.views.drawings.common import COLOURS
 from kafkalearn.views.language import Say
 from kafkalearn.views.messages.lanes import Span
-from kafkalearn.views.messages.phrases import told
+from kafkalearn.views.messages.phrases import Phrase, told
 from kafkalearn.views.messages.rows import Message, Row
 from kafkalearn.views.messages.runs import Note
 from kafkalearn.views.wording import shown
@@ -64,7 +64,7 @@ def arrow(row: Message, number: int, *, layout: Layout, say: Say) -> str:
     down = layout.tops[row["to_row"]] + 9 if far else y + (0 if row["routine"] else 4)
     if lost or row["arrived"] is None:
         to, down = (x + to) // 2, (y + down) // 2
-    text = _label(row, abs(end - start) - 50, say)
+    text = _cut(_label(row, abs(end - start) - 50, say), layout, char=_CHAR)
     half = _width(text, _SMALL_CHAR if row["routine"] else _CHAR) / 2
     middle = x + way * (half + 8) if far else (start + end) / 2
     label_x = round(min(max(middle, layout.left + half), layout.width - half - 2))
@@ -88,16 +88,30 @@ def _label(row: Message, room: int, say: Say) -> str:
     label = list(row["label"])
     if row["dropped"] is not None:
         label += [["lost"], *([row["dropped"]] if row["dropped"] else [])]
-    while row["routine"] and len(label) > 1 and _width(told(label, say), _SMALL_CHAR) > room:
-        label.pop()  # the pane of fields tells the rest
-    return shown(told(label, say), _LONGEST)
+    return _fitting(label, room, say) if row["routine"] else told(label, say)
+
+
+def _fitting(label: Sequence[Phrase], room: int, say: Say) -> str:
+    """Say as many phrases as there is room for; the panes of fields and captions tell the rest."""
+    while len(label) > 1 and _small(told(label, say)) > room:
+        label = label[:-1]
+    return told(label, say)
+
+
+def _cut(text: str, layout: Layout, *, char: float = _SMALL_CHAR) -> str:
+    """Shorten what would reach over the times at the left, or the edge at the right."""
+    length = _LONGEST
+    while _width(shown(text, length), char) > layout.width - layout.left - 4 and length > 1:
+        length -= 1
+    return shown(text, length)
 
 
 def note(row: Note, y: int, *, layout: Layout, say: Say) -> str:
     """Draw words on a lane, at the side where there is room."""
-    x, text = layout.lanes[row["lane"]], shown(told(row["label"], say), _LONGEST)
     if row["form"] in ("pill", "loud"):
-        return _pill(row, text, layout, y=y, say=say)
+        return _pill(row, shown(told(row["label"], say), _LONGEST), layout, y=y, say=say)
+    x = layout.lanes[row["lane"]]
+    text = _cut(_fitting(row["label"], layout.width - layout.left - 4, say), layout)
     tick = row["form"] == "tick"
     pieces = [(_small(text), text, None), *_owned(row["partitions"])]
     if row["aside"]:

@@ -108,6 +108,29 @@ def test_the_drawing_fits_the_pane_of_a_usual_window():
         assert set(diagram["lanes"]) <= {text.text for text in head.iter("text")}
 
 
+def test_a_note_with_no_room_at_the_left_stands_to_the_right():
+    """A commit that fails on the first lane says so: it was an ellipsis before the lifeline."""
+    trace = scenarios.async_commit_overtaken()
+    diagram = messages.diagram(trace, range(61, len(trace)))
+    said = ElementTree.fromstring(drawn.draw(diagram, Say()))
+    (failed,) = (g for g in said.iter("g") if g.get("class") == "kl-note kl-bad")
+    text, lane = failed.find("text"), failed.find("path").get("d")
+    assert text.text == "the commit of orders-0: 3 fails · COORDINATOR_LOAD_IN_PROGRESS"
+    assert float(text.get("x")) > float(re.match(r"M(\d+)", lane)[1])
+
+
+def test_no_label_reaches_over_the_times():
+    """One that names four partitions is shortened; a character has 5.7 pixels or more."""
+    diagram = messages.diagram(scenarios.second_member_joins(partitions=4))
+    said = ElementTree.fromstring(drawn.draw(diagram, Say()))
+    (when,) = (g for g in said.iter("g") if g.get("class") == "kl-when")
+    end = max(float(text.get("x")) for text in when)
+    labels = [g.find("text") for g in said.iter("g") if "kl-arrow" in (g.get("class") or "")]
+    begins = [float(text.get("x")) - len(text.text) * 5.7 / 2 for text in labels]
+    assert begins
+    assert min(begins) > end
+
+
 def test_whom_a_group_waits_for_is_said_in_full():
     """The state moves aside where the words would not fit."""
     said = ElementTree.fromstring(drawn.draw(messages.diagram(scenarios.first_member()), Say()))
