@@ -109,6 +109,7 @@ CHINESE: dict[str, str] = {
     "Group {}": "消费组 {}",
     "state of the group: {}": "消费组的状态：{}",
     "it has no members": "没有成员",
+    "its first member has come": "第一个成员已到",
     "every member has joined": "所有成员都已加入",
     "the leader's assignment has come": "leader 的分配方案已到",
     "the assignment holds": "分配已生效",

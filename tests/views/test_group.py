@@ -99,6 +99,15 @@ def test_before_the_first_event_the_group_is_empty(joined):
     assert (first["group_id"], first["state"], first["members"]) == ("billing", "Empty", [])
 
 
+def test_a_first_member_that_has_come_is_told():
+    """While the group is still called Empty; who only got an id is no member yet."""
+    trace = scenarios.first_member(profile="4.0")
+    joins = [place for place, event in enumerate(trace) if event.kind == "member_joined"]
+    first, second = (group.frames(trace)[place] for place in joins)
+    assert "\nEmpty: it has no members\n" in group.as_text(first, Say())
+    assert "\nEmpty: its first member has come\n" in group.as_text(second, Say())
+
+
 def test_a_crashed_member_is_waited_for_until_its_session_ends(died):
     """The coordinator waits for a sign of life, and drops the member exactly when it was told."""
     frame = after(died, fault("crash"))

@@ -8,7 +8,7 @@ from kafkalearn.trace.kind import SYNC_STATES
 from kafkalearn.trace.text import short_ids
 from kafkalearn.views.fold import Needs, default_group, fold, text, texts
 from kafkalearn.views.group import members as group_members
-from kafkalearn.views.group.members import JOINED, Member, Members, Row
+from kafkalearn.views.group.members import JOINED, PENDING, Member, Members, Row
 from kafkalearn.views.language import Say, term
 from kafkalearn.views.wording import aligned, shown
 
@@ -17,6 +17,7 @@ ESSENTIAL = ("group_state",)
 LIMIT = 24
 _SENTENCES = {
     "Empty": "it has no members",
+    "come": "its first member has come",
     "PreparingRebalance": "every member has joined",
     **dict.fromkeys(SYNC_STATES, "the leader's assignment has come"),
     "Stable": "the assignment holds",
@@ -83,6 +84,8 @@ def title(frame: Frame, say: Say) -> str:
 def sentence(frame: Frame, say: Say) -> str:
     """Say what the group waits for, or how it is."""
     state = frame["state"] or ""
+    if state == "Empty" and {row["now"] for row in frame["members"]} - {PENDING, "removed"}:
+        state = "come"  # its join is parked already, and makes the group prepare a rebalance next
     if (template := _SENTENCES.get(frame["waits"] or state)) is None:
         return say("its state is not known")
     names = [shown(each) for each in frame["waits_for"][:4]]
