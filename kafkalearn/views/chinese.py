@@ -73,6 +73,7 @@ CHINESE: dict[str, str] = {
     "to {}": "给 {}",
     "new": "新",
     "{}, needlessly": "{}，本不必移动",
+    "partition given": "个分区已分配",
     "partitions given": "个分区已分配",
     "of {} kept": "/ {} 保留",
     "moved needlessly": "个本不必移动",

@@ -105,7 +105,7 @@ def test_the_picture_of_two_answers_outlines_what_differs():
     right, got = drawn(picture)
     assert right == "expected: range 2 partitions given 0 spread (1 each) a 1 t0-0 b 1 t0-1"
     assert got == (
-        "got: your answer 1 partitions given 1 spread (0 to 1 each) "
+        "got: your answer 1 partition given 1 spread (0 to 1 each) "
         "a 1 t0-1 from b b 0 nothing no owner 1 t0-0"
     )
     assert "range gives it to another member" in picture

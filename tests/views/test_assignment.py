@@ -48,6 +48,12 @@ def test_dealing_again_moves_what_need_not_move():
     assert (frame["moved"], frame["orphaned"], frame["left"]) == (0, 3, ["c1"])
 
 
+def test_one_partition_is_one():
+    """Its noun is in the singular."""
+    [frame] = frames({}, group(c0="a0"))
+    assert as_text(frame).startswith("1 partition given, 0 spread")
+
+
 def test_sticking_moves_only_what_was_orphaned():
     """The same change, kept five of five."""
     [frame] = frames(DEALT, STUCK)

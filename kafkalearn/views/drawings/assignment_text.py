@@ -30,7 +30,8 @@ def counts(frame: Frame, say: Say = _ENGLISH) -> list[tuple[str, str]]:
     each = say("{} to {}", fewest, most) if frame["spread"] else str(most)
     spread = (str(frame["spread"]), say("spread ({} each)", each))
     if frame["first"]:
-        return [(str(frame["given"]), say("partitions given")), spread]
+        given = "partition given" if frame["given"] == 1 else "partitions given"
+        return [(str(frame["given"]), say(given)), spread]
     return [
         (str(frame["kept"]), say("of {} kept", frame["could_keep"])),
         (str(frame["needless"]), say("moved needlessly")),
