@@ -104,6 +104,18 @@ def test_all_fits_the_usual_window(opened):
             assert bottom["y"] + bottom["height"] <= 900
 
 
+def test_a_decision_fits_a_narrow_cell(opened):
+    """Names of errors break at their underscores where a window of 1,000 pixels has no more."""
+    trace = scenarios.assign_beside_subscribe()
+    stepper = Stepper(trace, panes=("decision",))
+    stepper.go_to(trace.where(kind="respond", error="UNKNOWN_MEMBER_ID")[0].seq)
+    page = opened(stepper)
+    page.window.set_viewport_size({"width": 568, "height": 900})
+    pane = page.stepper.locator(".kl-at-decision")
+    assert "COORDINATOR_NOT_AVAILABLE" in pane.inner_text()
+    assert pane.evaluate("pane => pane.scrollWidth <= pane.clientWidth")
+
+
 def test_it_scrubs(opened, joined):
     """The slider shows any step at once, and the panes follow."""
     page = opened(Stepper(joined))

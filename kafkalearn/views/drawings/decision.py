@@ -41,7 +41,7 @@ def _row(check: Check, say: Say, *, is_first: bool) -> str:
         tag("td", escape(say(check["name"])) + method),
         tag("td", escape(say(*check["compared"])), class_="kl-compared"),
         tag("td", escape(say(word))),
-        tag("td", escape(shown(check["error"], 40)), class_="kl-error"),
+        tag("td", escape(shown(check["error"], 40)).replace("_", "_<wbr/>"), class_="kl-error"),
     ]
     return tag("tr", "".join(cells), class_=f"kl-is-{outcome}" + (" kl-begins" * bool(method)))
 
