@@ -25,6 +25,7 @@ def log():
     told = rebalance(
         window=0, step=7, node=EVIL, leader=EVIL, names=[EVIL], owners={EVIL: {EVIL: [0]}}
     )
+    told["outcome"] = "interrupted"
     groups = [group(**names, rebalances=[told], advice=[advice]), group()]
     windows = [window | {"events": range(len(trace))}]
     return data(name=EVIL, runs=[EVIL], groups=groups, windows=windows, unparsed=[row])
@@ -77,6 +78,14 @@ def test_a_rebalance_opens_in_the_stepper_and_steps(opened):
     for shown in (window.locator("main"), stepper):
         assert EVIL[:7] in shown.inner_text()  # a picture cuts a long name
         assert shown.locator("script").count() == 0
+
+
+def test_a_generation_is_a_narrow_column(opened):
+    """What became of it stands below its number, and leaves the room to the reasons."""
+    window = opened("log")
+    window.set_viewport_size({"width": 1280, "height": 900})
+    cell = window.locator("td", has_text="interrupted").first
+    assert cell.bounding_box()["width"] < 130
 
 
 @pytest.mark.parametrize("name", REPORTS)
