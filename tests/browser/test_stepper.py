@@ -68,6 +68,11 @@ def test_a_learner_steps_and_changes_what_happens(lab, pictures):
     stepper.locator('[data-run="1"]').wait_for(state="detached")
 
     stepper.get_by_text("other settings").click()
+    text = stepper.locator('[data-setting="assignor"]')
+    before = text.input_value()
+    text.fill("cooperative-sticky")
+    assert text.evaluate("entry => entry.scrollWidth <= entry.clientWidth")
+    text.fill(before)
     stepper.locator('[data-setting="partitions"]').fill("-3")
     stepper.get_by_role("button", name="run again").click()
     stepper.locator(".kl-notice").filter(has_text="partitions is -3").wait_for()
