@@ -25,6 +25,13 @@ AssignmentExplorer(all_assignors(), topics={"t": 3}, members={"c0": ["t"]})
 """.strip()
 
 
+WIDE = """
+from IPython.display import Markdown
+print("a sentence of many words " * 20)
+Markdown("|a|b|c|d|\\n|-|-|-|-|\\n" + "|`a.long.name.of.a.setting.in.java`" * 4 + "|")
+""".strip()
+
+
 def executed(folder, name, *cells):
     """Execute a notebook of a title and these cells as a book wants it."""
     title = new_markdown_cell(f"# {name}\n> Why?\n\n[the other](two.ipynb)", id="title")
@@ -42,7 +49,7 @@ def book(tmp_path_factory):
     (folder / "executed").mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(BOOK, "1")
-        pages = [executed(folder, "one", SOURCE), executed(folder, "two", EXPLORER)]
+        pages = [executed(folder, "one", SOURCE, WIDE), executed(folder, "two", EXPLORER)]
     return write_book(pages, folder / "site")
 
 
@@ -67,6 +74,17 @@ def test_a_stepper_steps_in_the_book(browser, book):
     assert window.url.endswith("two.html")
     context.close()
     assert errors == []
+
+
+def test_what_is_wide_stays_in_the_page(browser, book):
+    """In a window of 1,000 pixels a sentence is wrapped, and neither it nor a table is cut."""
+    window = browser.new_page(viewport={"width": 1000, "height": 900})
+    window.goto(book.as_uri())
+    for each in (window.locator("pre", has_text="a sentence of").last, window.locator("table")):
+        assert each.evaluate("each => each.scrollWidth <= each.clientWidth")
+        assert each.bounding_box()["width"] < 760
+    assert window.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    window.close()
 
 
 def test_nothing_comes_from_elsewhere(book):
