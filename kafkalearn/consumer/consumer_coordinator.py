@@ -193,7 +193,7 @@ class ConsumerCoordinator(PartitionHandover):
         self.record_partitions("assigned", assigned)
         raised = self.call_listener("on_partitions_assigned", added)
         if first := error or raised:
-            raise first
+            raise self.raised_by_join(first)
 
     # Inside.
 

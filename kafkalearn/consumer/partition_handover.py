@@ -1,7 +1,7 @@
 """Partitions that a member is given or gives up: the listener's calls, and what the trace tells.
 
-Source: document 001; ConsumerCoordinator.onJoinPrepare, onJoinComplete (1.0.2),
-invokePartitionsLost (2.4.0).
+Source: document 001; ConsumerCoordinator.onJoinPrepare, onJoinComplete (1.0.2; what it raises:
+2.6.0), invokePartitionsLost (2.4.0).
 """
 
 from collections.abc import Sequence
@@ -10,8 +10,17 @@ from typing import Any
 from kafkalearn.consumer.auto_commits import AutoCommits
 from kafkalearn.consumer.consumer_protocol import by_topic
 from kafkalearn.consumer.member_state import MemberState
-from kafkalearn.errors import KafkaError, WakeupError
+from kafkalearn.errors import (
+    ConcurrentModificationError,
+    IllegalArgumentError,
+    IllegalStateError,
+    KafkaError,
+    WakeupError,
+)
 from kafkalearn.records import TopicPartition
+
+# KafkaErrors here; in Java these are the language's own, and no KafkaException.
+_JAVAS_OWN = (ConcurrentModificationError, IllegalArgumentError, IllegalStateError)
 
 
 class PartitionHandover(AutoCommits):
@@ -83,6 +92,17 @@ class PartitionHandover(AutoCommits):
                 return failed
             self.context.warn(str(failed))
         return None
+
+    def raised_by_join(self, failed: KafkaError) -> KafkaError:
+        """Give what the end of a join raises, where call_listener gave `failed`.
+
+        An error of Kafka's is raised as itself (2.6); any other stays the cause.
+        """
+        error = failed.__cause__
+        stays = not self.context.profile.join_raises_listener_error
+        if stays or isinstance(error, _JAVAS_OWN) or not isinstance(error, KafkaError):
+            return failed
+        return error
 
     def record_partitions(
         self, kind: str, partitions: Sequence[TopicPartition], **more: Any

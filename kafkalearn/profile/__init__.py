@@ -69,6 +69,7 @@ KAFKA_2_4 = replace(
     new_topic_is_unknown=False,
     commit_tells_rebalance=False,
     stale_errors_are_ignored=False,
+    join_raises_listener_error=False,
     join_waits_request_timeout=False,
     heartbeat_while_rebalancing=False,
     reset_prepares_join=False,

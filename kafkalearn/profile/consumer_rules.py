@@ -64,6 +64,9 @@ class ConsumerRules:
     stale_errors_are_ignored: bool = True
     """An error is of no effect if the member is not any more in the generation in which it asked; a
     fenced heartbeat resets the member, and to leave during a rebalance loses partitions (2.6)."""
+    join_raises_listener_error: bool = True
+    """An error of Kafka's that a listener raises at the end of a join, as a commit's, comes out of
+    poll as itself, not as the cause of a KafkaError (2.6, KAFKA-9620)."""
     join_waits_request_timeout: bool = True
     """JoinGroup waits for request.timeout.ms if that is more than the rebalance timeout and 5 s,
     which it waits for since 2.0 (2.6)."""

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from kafkalearn.engine import Delay
-from kafkalearn.errors import CommitFailedError, IllegalStateError
-from kafkalearn.records import OffsetAndMetadata
+from kafkalearn.errors import CommitFailedError, IllegalStateError, KafkaError
+from kafkalearn.records import OffsetAndMetadata, TopicPartition
 from tests.consumer.members import (
     Member,
     cluster,
@@ -231,6 +231,65 @@ def test_a_listener_that_raises(profile, method):
     told = [str(each) for each in member.errors]
     assert (logged, told) == (([text], []) if profile in ("1.0", "2.3") else ([], [text]))
     assert (raised, member.owns) == (["orders-0 orders-1"], "orders-0 orders-1")
+
+
+NOT_ASSIGNED = "No current assignment for partition t-0: poll until the group"
+FROM_A_JOIN = {  # what the listener does -> what poll raises in 2.4, and in 4.0
+    "a KafkaException": (
+        lambda consumer: fail_with(CommitFailedError("mine")),
+        (KafkaError, "the rebalance listener's METHOD raised CommitFailedError('mine')"),
+        (CommitFailedError, "mine"),
+    ),
+    "one of Java's own": (
+        lambda consumer: consumer.seek(TopicPartition("t", 0), 5),
+        (KafkaError, f"the rebalance listener's METHOD raised IllegalStateError('{NOT_ASSIGNED}"),
+        (KafkaError, f"the rebalance listener's METHOD raised IllegalStateError('{NOT_ASSIGNED}"),
+    ),
+}
+
+
+def fail_with(error):
+    """Raise it, where a lambda cannot."""
+    raise error
+
+
+@pytest.mark.parametrize("profile", ["2.4", "4.0"])
+@pytest.mark.parametrize("what", FROM_A_JOIN)
+@pytest.mark.parametrize("method", ["on_partitions_assigned", "on_partitions_revoked"])
+def test_what_a_listener_raises_at_the_end_of_a_join(profile, what, method):
+    """Since 2.6 an error of Kafka's reaches poll's caller as itself, whichever call raised it."""
+    does, *expected = FROM_A_JOIN[what]
+    sim = cluster(profile)
+    cooperative = {"partition_assignment_strategy": ["cooperative-sticky"]}
+    (member,) = group(sim, "c1", **cooperative)
+    setattr(member.told, method, lambda partitions: does(member.consumer))
+    if method == "on_partitions_assigned":
+        member.do(lambda consumer: consumer.coordinator.request_rejoin())
+    Member(sim, "c2", **cooperative)  # so that c1 has one to give up
+    sim.run_until(sim.now_ms + 4_000)
+    kind, text = expected[profile == "4.0"]
+    assert type(member.errors[0]) is kind
+    assert str(member.errors[0]).startswith(text.replace("METHOD", method))
+
+
+@pytest.mark.parametrize("profile", ["2.4", "4.0"])
+def test_what_a_listener_raises_before_a_join_is_wrapped(profile):
+    """Also an error of Kafka's, and also since 2.6: only the end of a join passes it on."""
+    sim = cluster(profile)
+    (member,) = group(sim, "c1", partition_assignment_strategy=["range"])
+    member.told.on_partitions_revoked = lambda partitions: fail_with(CommitFailedError("mine"))
+    for action in (
+        lambda consumer: consumer.coordinator.request_rejoin(),
+        lambda consumer: consumer.unsubscribe(),
+    ):
+        member.do(action)
+        sim.run_until(sim.now_ms + 4_000)
+    before_join, before_leave = member.errors[:2]
+    text = "the rebalance listener's on_partitions_revoked raised CommitFailedError('mine')"
+    assert (type(before_join), str(before_join)) == (KafkaError, text)
+    assert (type(before_leave), str(before_leave)) == (KafkaError, text)
+    reasons = [each.detail["reason"] for each in sim.trace.where(kind="revoked", node="c1")]
+    assert reasons == ["a rebalance", "the consumer leaves"]
 
 
 @pytest.mark.parametrize(("profile", "told"), [("1.0", "revoked"), ("2.4", "lost")])
