@@ -23,8 +23,8 @@ class ConsumerPositions(ConsumerBase):
     """The calls of a consumer that are about offsets.
 
     Those that ask the cluster wait for the answer: up to `timeout` (Java: a Duration) or
-    default.api.timeout.ms (2.0), for ever before; the offsets of logs up to request.timeout.ms.
-    KafkaTimeoutError after that.
+    default.api.timeout.ms (2.0), for ever before; the offsets of logs up to request.timeout.ms
+    before, and end_offsets until 3.2. KafkaTimeoutError after that.
     """
 
     def seek(self, partition: TopicPartition, offset: int) -> None:
@@ -205,6 +205,10 @@ class ConsumerPositions(ConsumerBase):
     ) -> dict[TopicPartition, int]:
         with self._exclusive:
             wanted = dict.fromkeys(check_partitions(partitions), timestamp)
-            timeout_ms = self.api_timeout_ms(self.config.request_timeout_ms, timeout)
+            request_timeout_ms = self.config.request_timeout_ms
+            timeout_ms = self.api_timeout_ms(request_timeout_ms, timeout)
+            waits_alike = self.context.profile.end_offsets_wait_api_timeout
+            if timeout is None and timestamp == LATEST_TIMESTAMP and not waits_alike:
+                timeout_ms = request_timeout_ms
             found = self.fetcher.offsets_by_times(wanted, timeout_ms)
             return {each: found[each].offset for each in wanted}

@@ -74,6 +74,7 @@ KAFKA_2_4 = replace(
     heartbeat_while_rebalancing=False,
     reset_prepares_join=False,
     illegal_generation_keeps_member_id=False,
+    end_offsets_wait_api_timeout=False,
     failed_send_metadata="once_in_batch",
     offsets_reset_by_duration=False,
     request_timeout_is_told=False,

@@ -86,6 +86,9 @@ class ConsumerRules:
     matched_topics_are_asked_for: bool = True
     """Whoever subscribes by a pattern asks for metadata once more when other topics match; before,
     the answer that told of them, and of all topics, was enough (2.3)."""
+    end_offsets_wait_api_timeout: bool = True
+    """end_offsets waits for default.api.timeout.ms, as the other calls have done since 2.0; before
+    for request.timeout.ms (3.2, also 3.0.1 and 3.1.1, KAFKA-13637)."""
     pattern_refreshes_metadata: bool = True
     """A member with a pattern asks for metadata before it joins again, if it may already (2.0)."""
     offsets_reset_by_duration: bool = True
