@@ -11,7 +11,11 @@ from kafkalearn.clients.network_client import NEVER_MS
 from kafkalearn.consumer.consumer_base import ConsumerBase
 from kafkalearn.consumer.offset_requests import Offsets
 from kafkalearn.consumer.offset_reset_strategy import OffsetResetStrategy
-from kafkalearn.consumer.partition_states import check_partition, check_partitions
+from kafkalearn.consumer.partition_states import (
+    check_partition,
+    check_partitions,
+    listed_partitions,
+)
 from kafkalearn.errors import IllegalArgumentError, IllegalStateError, KafkaTimeoutError
 from kafkalearn.protocol.fetch import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from kafkalearn.records import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
@@ -33,11 +37,17 @@ class ConsumerPositions(ConsumerBase):
             self.subscriptions.seek(check_partition(partition), offset)
 
     def seek_to_beginning(self, partitions: Partitions = ()) -> None:
-        """Read on from the first offset there is then; without arguments in all partitions."""
+        """Read on from the first offset there is then; without arguments in all partitions.
+
+        IllegalStateError at the first that is not assigned, after those before it.
+        """
         self._reset(partitions, OffsetResetStrategy.EARLIEST)
 
     def seek_to_end(self, partitions: Partitions = ()) -> None:
-        """Read on from the end that the log has then; without arguments in all partitions."""
+        """Read on from the end that the log has then; without arguments in all partitions.
+
+        IllegalStateError at the first that is not assigned, after those before it.
+        """
         self._reset(partitions, OffsetResetStrategy.LATEST)
 
     def position(self, partition: TopicPartition, *, timeout: timedelta | None = None) -> int:
@@ -83,15 +93,21 @@ class ConsumerPositions(ConsumerBase):
             return offsets.get(wanted)
 
     def pause(self, partitions: Partitions) -> None:
-        """Fetch nothing of these until resume(); a rebalance may undo it."""
+        """Fetch nothing of these until resume(); a rebalance may undo it.
+
+        IllegalStateError at the first that is not assigned: those before it are paused.
+        """
         with self._exclusive:
-            for each in self._assigned(partitions):
+            for each in listed_partitions(partitions):
                 self.subscriptions.pause(each)
 
     def resume(self, partitions: Partitions) -> None:
-        """Fetch these again."""
+        """Fetch these again.
+
+        IllegalStateError at the first that is not assigned: those before it are resumed.
+        """
         with self._exclusive:
-            for each in self._assigned(partitions):
+            for each in listed_partitions(partitions):
                 self.subscriptions.resume(each)
 
     def paused(self) -> list[TopicPartition]:
@@ -173,7 +189,7 @@ class ConsumerPositions(ConsumerBase):
 
     def _reset(self, partitions: Partitions, strategy: OffsetResetStrategy) -> None:
         with self._exclusive:
-            wanted = self._assigned(partitions) or self.subscriptions.assigned_partitions()
+            wanted = listed_partitions(partitions) or self.subscriptions.assigned_partitions()
             for each in wanted:
                 self.subscriptions.need_offset_reset(each, strategy)
 
@@ -192,13 +208,6 @@ class ConsumerPositions(ConsumerBase):
                     "allowed, which is the last processed offset + 1"
                 )
         return dict(sorted(wanted.items()))
-
-    def _assigned(self, partitions: Partitions) -> list[TopicPartition]:
-        """Check all before anything is changed."""
-        wanted = list(check_partitions(partitions))
-        for each in wanted:
-            self.subscriptions.committed(each)  # IllegalStateError if it is not assigned
-        return wanted
 
     def _offsets_at(
         self, partitions: Partitions, timestamp: int, timeout: timedelta | None

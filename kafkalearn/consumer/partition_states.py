@@ -4,7 +4,7 @@ Source: document 004 (appendix); org.apache.kafka.clients.consumer.internals.Sub
 org.apache.kafka.common.internals.PartitionStates (1.0.2).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass
 from reprlib import repr as short
 
@@ -227,8 +227,14 @@ def check_partition(partition: object) -> TopicPartition:
 
 def check_partitions(partitions: object) -> tuple[TopicPartition, ...]:
     """Give partitions back, sorted, each once; IllegalArgumentError if they are no such list."""
+    return tuple(sorted(set(listed_partitions(partitions))))
+
+
+def listed_partitions(partitions: object) -> list[TopicPartition]:
+    """Give partitions back as they are listed, those of a set sorted, with the same errors."""
     if isinstance(partitions, str | TopicPartition) or not isinstance(partitions, Iterable):
         raise IllegalArgumentError(
             f"partitions is {short(partitions)}: a list of TopicPartition is allowed"
         )
-    return tuple(sorted(set(map(check_partition, partitions))))
+    found = list(map(check_partition, partitions))
+    return sorted(found) if isinstance(partitions, Set) else found

@@ -228,13 +228,13 @@ UNASSIGNED = partition(7)
         lambda consumer: consumer.seek(UNASSIGNED, 0),
         lambda consumer: consumer.seek_to_beginning([UNASSIGNED]),
         lambda consumer: consumer.seek_to_end([UNASSIGNED]),
-        lambda consumer: consumer.pause([partition(), UNASSIGNED]),
+        lambda consumer: consumer.pause([UNASSIGNED, partition()]),
         lambda consumer: consumer.resume([UNASSIGNED]),
     ],
     ids=["seek", "seek_to_beginning", "seek_to_end", "pause", "resume"],
 )
 def test_a_partition_that_is_not_assigned(call):
-    """It says how to get it, and nothing is changed, not even for those before it in the list."""
+    """It says how to get it, and nothing is changed for those after it in the list."""
     _, consumer = subscribed()
     message = (
         "No current assignment for partition orders-7: poll until the group assigns it, or name "
@@ -243,6 +243,42 @@ def test_a_partition_that_is_not_assigned(call):
     with pytest.raises(IllegalStateError, match=f"^{says(message)}$"):
         call(consumer)
     assert consumer.paused() == []
+
+
+@pytest.mark.parametrize("profile", ["1.0", "4.0"])
+@pytest.mark.parametrize("name", ["pause", "resume", "seek_to_beginning", "seek_to_end"])
+def test_what_stands_before_a_partition_that_is_not_assigned_is_done(profile, name):
+    """Kafka goes through the list as it is given, and ends at the one that it cannot do."""
+    sim, consumer = subscribed(profile)
+    first, second = partition(1), partition(0)
+    if name == "resume":
+        consumer.pause([first, second])
+    for each in (first, second):
+        consumer.seek(each, 7)
+    told = len(sim.trace.where(kind="position", node="c1"))
+    with pytest.raises(IllegalStateError, match="No current assignment for partition orders-7"):
+        getattr(consumer, name)([first, UNASSIGNED, second])
+    (changed,) = sim.trace.where(kind="position", node="c1")[told:]
+    reason = {"pause": "paused", "resume": "resumed"}.get(name, "reset")
+    assert (changed.partition, changed.detail["reason"]) == (1, reason)
+    assert consumer.paused() == {"pause": [first], "resume": [second]}.get(name, [])
+
+
+@pytest.mark.parametrize("wrong", [("a b", 0), ("orders", -1), "orders"])
+def test_a_list_that_holds_no_partition_changes_nothing(wrong):
+    """Java's types would not let it in: it is refused before the first is done."""
+    _, consumer = subscribed()
+    with pytest.raises((IllegalArgumentError, InvalidTopicError)):
+        consumer.pause([partition(), wrong])
+    assert consumer.paused() == []
+
+
+def test_a_set_of_partitions_is_gone_through_in_order():
+    """A set has none of its own that two runs would share."""
+    _, consumer = subscribed("4.0")
+    with pytest.raises(IllegalStateError, match="No current assignment for partition orders-7"):
+        consumer.pause({UNASSIGNED, partition(1), partition(0)})
+    assert consumer.paused() == [partition(0), partition(1)]
 
 
 def test_the_position_of_a_partition_that_is_not_assigned():
