@@ -23,6 +23,7 @@ from kafkalearn.errors import (
 from kafkalearn.records import TopicPartition
 
 DEFAULT_CLOSE_TIMEOUT_MS = 30_000
+_BLANKS = "".join(map(chr, range(ord(" ") + 1)))  # what Java's trim() takes away
 
 
 class KafkaConsumer(ConsumerPolling):
@@ -42,7 +43,8 @@ class KafkaConsumer(ConsumerPolling):
         """Read these topics, or those whose whole name matches, as a member of the group.
 
         It replaces what was subscribed to before; none is unsubscribe(). The next poll joins.
-        IllegalStateError while assign() or the other kind of subscribe() holds.
+        IllegalStateError while assign() or the other kind of subscribe() holds; for a topic
+        IllegalArgumentError if it is None or blank, InvalidTopicError if Kafka allows no such name.
         """
         with self._exclusive:
             self.check_group_id()
@@ -55,7 +57,7 @@ class KafkaConsumer(ConsumerPolling):
                 self.coordinator.update_pattern_subscription(self.metadata)
                 self.metadata.request_update()
                 return
-            wanted = check_topics(topics)
+            wanted = check_topics(_all_named(topics))
             if not wanted:
                 self._unsubscribe()
                 return
@@ -66,9 +68,10 @@ class KafkaConsumer(ConsumerPolling):
         """Read just these partitions, without a group; it replaces those of before.
 
         None at all is unsubscribe(). Partitions that are added to a topic are not seen.
+        IllegalStateError while subscribe() holds; a topic's errors are those of subscribe().
         """
         with self._exclusive:
-            wanted = check_partitions(partitions)
+            wanted = check_partitions(_all_named(partitions))
             if not wanted:
                 self._unsubscribe()
                 return
@@ -151,3 +154,17 @@ class KafkaConsumer(ConsumerPolling):
         self.coordinator.maybe_leave_group("the consumer unsubscribed from all topics")
         self.subscriptions.unsubscribe()
         self.metadata.need_metadata_for_all_topics = False
+
+
+def _all_named(given: object) -> object:
+    """Look through topics or partitions before anything else is asked of them; give them back."""
+    if isinstance(given, str | TopicPartition) or not isinstance(given, Iterable):
+        return given  # no list: who takes it says so
+    listed = list(given)
+    for each in listed:
+        topic = each[0] if isinstance(each, tuple) and each else each
+        if topic is None or (isinstance(topic, str) and not topic.strip(_BLANKS)):
+            raise IllegalArgumentError(
+                f"{topic!r} in a subscription or an assignment: a topic with a name is allowed"
+            )
+    return listed

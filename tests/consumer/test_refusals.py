@@ -391,7 +391,9 @@ def test_a_callback_that_raises(profile):
             "topics is 'orders': a list of topic names is allowed",
         ),
         ({"topics": ["a b"]}, InvalidTopicError, "'a b' is no topic name: Kafka allows 1 to 249"),
-        ({"topics": [None]}, InvalidTopicError, "None is no topic name"),
+        ({"topics": [7]}, InvalidTopicError, "7 is no topic name"),
+        ({"topics": ["\u3000"]}, InvalidTopicError, r"'\u3000' is no topic name"),
+        ({"topics": [".."]}, InvalidTopicError, "'..' is no topic name"),
         ({"pattern": "("}, IllegalArgumentError, "'(' is no pattern of topic names: "),
         ({"pattern": ""}, IllegalArgumentError, "'' is no pattern of topic names: text that is"),
         ({"pattern": 7}, IllegalArgumentError, "7 is no pattern of topic names: "),
@@ -417,6 +419,19 @@ def test_wrong_things_to_subscribe_to(given, error, message):
     consumer.assign([partition()])  # no way was chosen
 
 
+@pytest.mark.parametrize("profile", ["0.10.1", "1.0", "4.0"])
+@pytest.mark.parametrize("topic", ["", " ", " \t\n", "\x00", None])
+def test_a_topic_without_a_name(profile, topic):
+    """The consumer itself refuses it, before any other; the broker would judge other names."""
+    consumer = cluster(profile).consumer("c1", group_id="g")
+    said = f"{topic!r} in a subscription or an assignment: a topic with a name is allowed"
+    with pytest.raises(IllegalArgumentError, match=f"^{says(said)}$"):
+        consumer.subscribe(each for each in ["a b", topic])
+    with pytest.raises(IllegalArgumentError, match=f"^{says(said)}$"):
+        consumer.assign([("a b", 0), TopicPartition(topic, 0)])
+    assert consumer.subscriptions.has_no_subscription_or_user_assignment()
+
+
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
@@ -426,6 +441,7 @@ def test_wrong_things_to_subscribe_to(given, error, message):
         ([("orders", "0")], IllegalArgumentError, "('orders', '0') is no partition"),
         ([("orders", -1)], IllegalArgumentError, "('orders', -1) is no partition"),
         ([("a b", 0)], InvalidTopicError, "'a b' is no topic name"),
+        (TopicPartition("", 0), IllegalArgumentError, "partitions is TopicPartitio"),
     ],
 )
 def test_wrong_things_to_assign(given, error, message):
