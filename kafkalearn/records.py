@@ -18,7 +18,8 @@ from kafkalearn.errors import (
 GROUP_METADATA_TOPIC_NAME = "__consumer_offsets"  # Topic.GROUP_METADATA_TOPIC_NAME
 MAX_INT = 2**31 - 1  # Kafka's counts, partitions and generations are Java ints
 MAX_LONG = 2**63 - 1  # its timestamps, and some settings, are longs
-_LEGAL_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}", re.ASCII)
+LEGAL_NAMES = "1 to 249 of the characters a-z A-Z 0-9 . _ -, and neither '.' nor '..'"
+_LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}", re.ASCII)
 
 
 class TopicPartition(NamedTuple):
@@ -121,12 +122,14 @@ def check_topic(name: object) -> str:
 
     Source: org.apache.kafka.common.internals.Topic.validate (3.9).
     """
-    if not isinstance(name, str) or not _LEGAL_TOPIC.fullmatch(name) or name in (".", ".."):
-        raise InvalidTopicError(
-            f"{short(name)} is no topic name: Kafka allows 1 to 249 of the characters "
-            "a-z A-Z 0-9 . _ -, and neither '.' nor '..'"
-        )
+    if not isinstance(name, str) or not is_legal_name(name):
+        raise InvalidTopicError(f"{short(name)} is no topic name: Kafka allows {LEGAL_NAMES}")
     return name
+
+
+def is_legal_name(name: str) -> bool:
+    """Whether a topic may be called so, or a static member: they have one rule, LEGAL_NAMES."""
+    return name not in (".", "..") and _LEGAL_NAME.fullmatch(name) is not None
 
 
 def check_offset(offset: object, use: str) -> None:

@@ -14,6 +14,7 @@ from kafkalearn.consumer.offset_reset_strategy import (
 )
 from kafkalearn.errors import ConfigError
 from kafkalearn.profile import KafkaProfile
+from kafkalearn.records import LEGAL_NAMES, is_legal_name, short
 
 ISOLATION_LEVELS = ("read_uncommitted", "read_committed")
 
@@ -81,7 +82,8 @@ def consumer_config(
 ) -> ConsumerConfig:
     """Make the settings of a consumer; ConfigError names the key, the value and what is allowed.
 
-    Source of the checks between keys: Heartbeat and KafkaConsumer's constructor (1.0.2).
+    Source of the checks between keys: Heartbeat and KafkaConsumer's constructor (1.0.2); of the
+    instance id's: JoinGroupRequest.validateGroupInstanceId (2.3.1).
     """
     values = with_properties(ConsumerConfig, given, properties=properties)
     if values.get("group_id", "") is None:
@@ -89,6 +91,9 @@ def consumer_config(
     config: ConsumerConfig = configure(ConsumerConfig, profile.version, given=values)
     config = with_one_backoff(config, values)
     _check_offset_reset(config.auto_offset_reset, profile)
+    name = config.group_instance_id
+    if name is not None and not is_legal_name(name):
+        raise ConfigError(f"group_instance_id is {short(name)}: {LEGAL_NAMES} are allowed")
     if config.heartbeat_interval_ms >= config.session_timeout_ms:
         raise ConfigError(
             f"heartbeat_interval_ms is {config.heartbeat_interval_ms}: less than "

@@ -9,6 +9,7 @@ from kafkalearn.consumer.consumer_base import assignors_of
 from kafkalearn.consumer.consumer_config import ConsumerConfig, consumer_config
 from kafkalearn.errors import ConfigError
 from kafkalearn.profile import PROFILES, profile_of
+from kafkalearn.records import short
 
 RELEASES = ("0.10.1", "1.0", "2.3", "2.4", "4.0")
 ABSENT = object()
@@ -190,6 +191,23 @@ def test_without_a_group_id_nothing_is_committed_automatically():
     assert consumer_config(profile_of("1.0"), {"enable_auto_commit": True}).enable_auto_commit
     with pytest.raises(ConfigError, match=r"^enable_auto_commit is True: without a group_id only"):
         consumer_config(profile_of("2.3"), {"enable_auto_commit": True})
+
+
+@pytest.mark.parametrize("release", ["2.3", "2.4", "4.0"])
+@pytest.mark.parametrize("wrong", ["", ".", "..", "a b", "caf\u00e9", "a/b", "a\n", "x" * 250])
+def test_an_instance_id_is_as_a_topic_is_called(release, wrong):
+    """It is checked since it exists, also where there is no group; the sentence names it."""
+    said = re.escape(short(wrong))
+    for given in ({"group_id": "g"}, {}):
+        with pytest.raises(ConfigError, match=f"^group_instance_id is {said}: 1 to 249 of the cha"):
+            consumer_config(profile_of(release), given | {"group_instance_id": wrong})
+
+
+@pytest.mark.parametrize("release", ["2.3", "2.4", "4.0"])
+@pytest.mark.parametrize("right", [None, "x" * 249, "a.B_9-", "..."])
+def test_an_instance_id_that_is_allowed(release, right):
+    """The longest, each kind of character, and None for a member that is not static."""
+    assert config(release, group_instance_id=right).group_instance_id == right
 
 
 @pytest.mark.parametrize(
