@@ -7,7 +7,7 @@ Differs from Kafka: no metrics; an error loses nothing that the same poll has ta
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 from kafkalearn.consumer.completed_fetch import CompletedFetch, PartitionRecords
@@ -89,6 +89,17 @@ class Fetcher(OffsetLookup):
                     partitions=partitions,
                 )
         return requests
+
+    def clear_buffered_data_for_unassigned_partitions(
+        self, assigned: Iterable[TopicPartition]
+    ) -> None:
+        """Throw away what was fetched of other partitions than these (2.1)."""
+        if not self.context.profile.unassigned_fetches_are_dropped:
+            return
+        kept, source = set(assigned), self.next_in_line_records
+        if source is not None and source.partition not in kept:
+            self.next_in_line_records = None
+        self.completed_fetches = deque(x for x in self.completed_fetches if x.partition in kept)
 
     def should_block(self) -> bool:
         """Whether a poll has to wait: the documents' PollCondition, !hasCompletedFetches().

@@ -61,6 +61,9 @@ class KafkaConsumer(ConsumerPolling):
             if not wanted:
                 self._unsubscribe()
                 return
+            owned = self.subscriptions.assigned_partitions()
+            kept = [each for each in owned if each.topic in wanted]
+            self.fetcher.clear_buffered_data_for_unassigned_partitions(kept)
             self.subscriptions.subscribe(wanted, told)
             self.metadata.set_topics(self.subscriptions.group_subscription)
 
@@ -75,6 +78,7 @@ class KafkaConsumer(ConsumerPolling):
             if not wanted:
                 self._unsubscribe()
                 return
+            self.fetcher.clear_buffered_data_for_unassigned_partitions(wanted)
             # No rebalance follows that would commit what was read.
             self.coordinator.maybe_auto_commit_offsets_now()
             self.subscriptions.assign_from_user(wanted)
@@ -150,6 +154,7 @@ class KafkaConsumer(ConsumerPolling):
         self.close()
 
     def _unsubscribe(self) -> None:
+        self.fetcher.clear_buffered_data_for_unassigned_partitions(())
         self.coordinator.on_leave_prepare()
         self.coordinator.maybe_leave_group("the consumer unsubscribed from all topics")
         self.subscriptions.unsubscribe()

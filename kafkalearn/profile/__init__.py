@@ -115,6 +115,7 @@ KAFKA_1_0 = replace(
     group_id_is_optional=False,
     pattern_refreshes_metadata=False,
     matched_topics_are_asked_for=False,
+    unassigned_fetches_are_dropped=False,
     unknown_partition_is_awaited=False,
     commit_awaits_topic=False,
     invalid_topic_is_told=False,

@@ -89,6 +89,9 @@ class ConsumerRules:
     end_offsets_wait_api_timeout: bool = True
     """end_offsets waits for default.api.timeout.ms, as the other calls have done since 2.0; before
     for request.timeout.ms (3.2, also 3.0.1 and 3.1.1, KAFKA-13637)."""
+    unassigned_fetches_are_dropped: bool = True
+    """Who subscribes to other topics, assigns other partitions or unsubscribes throws away what was
+    fetched of the rest; before, it stayed until a poll came to it (2.1, KAFKA-7096)."""
     pattern_refreshes_metadata: bool = True
     """A member with a pattern asks for metadata before it joins again, if it may already (2.0)."""
     offsets_reset_by_duration: bool = True

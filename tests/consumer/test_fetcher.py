@@ -256,6 +256,89 @@ def test_what_waits_for_a_paused_partition_is_stale_after_other_changes(cluster,
     assert kafka.read(consumer, 1) == ["d"]
 
 
+@pytest.mark.parametrize(("profile", "asks_again"), [("1.0", False), ("2.3", True), ("4.0", True)])
+@pytest.mark.parametrize("away", ["assign", "unsubscribe"])
+@pytest.mark.parametrize("max_poll_records", [1, 500])
+def test_who_assigns_something_else_throws_away_what_came(
+    cluster, profile, asks_again, away, max_poll_records
+):
+    """KAFKA-7096 (2.1): also if it comes back; before, it found again what it had left.
+
+    Polls have taken some of it, or nothing was looked at.
+    """
+    kafka = cluster(profile, partitions=2)
+    kafka.send("a", "b")
+    consumer = kafka.consumer(max_poll_records=max_poll_records)
+    consumer.assign([T0])
+    if max_poll_records == 1:
+        assert kafka.read(consumer, 1) == ["a"]
+        position = 1
+    else:
+        consumer.seek(T0, 0)
+        while not consumer.fetcher.completed_fetches:
+            consumer.fetcher.send_fetches()
+            consumer.client.poll(10)
+        position = 0
+    if away == "assign":
+        consumer.assign([T1])
+    else:
+        consumer.unsubscribe()
+    consumer.assign([T0])
+    consumer.seek(T0, position)
+    asked = len(kafka.sent("Fetch"))
+    values = ["a", "b"][position:]
+    assert [each.value for each in consumer.poll(0)] == ([] if asks_again else values)
+    assert kafka.read(consumer, 1) == (values if asks_again else [])
+    assert len(kafka.sent("Fetch")) > asked
+
+
+@pytest.mark.parametrize(("profile", "kept"), [("1.0", [T0, T2]), ("2.3", [T0]), ("4.0", [T0])])
+def test_who_assigns_less_keeps_what_came_of_the_rest(cluster, profile, kept):
+    """Only what is not assigned any more goes; to assign something more changes nothing."""
+    kafka = cluster(profile, partitions=3)
+    consumer = kafka.consumer()
+    consumer.assign([T0, T2])
+    consumer.fetcher.completed_fetches.extend([completed(T0, 0, 0), completed(T2, 0, 0)])
+    consumer.assign([T0, T1, T2])
+    assert [each.partition for each in consumer.fetcher.completed_fetches] == [T0, T2]
+    consumer.assign([T0, T1])
+    assert [each.partition for each in consumer.fetcher.completed_fetches] == kept
+
+
+@pytest.mark.parametrize(("profile", "kept"), [("1.0", "ab"), ("2.3", "b"), ("4.0", "b")])
+def test_who_subscribes_to_less_keeps_what_came_of_those_topics(cluster, profile, kept):
+    """By the topics, although the partitions of the others stay until the rebalance (2.1)."""
+    kafka = cluster(profile)
+    kafka.sim.create_topic("a", 1)
+    kafka.sim.create_topic("b", 1)
+    consumer = kafka.consumer()
+    consumer.subscribe(["a", "b"])
+    while not consumer.assignment():
+        consumer.poll(100)
+    consumer.fetcher.completed_fetches.clear()
+    consumer.fetcher.completed_fetches.extend(
+        completed(each, 0, 0) for each in consumer.assignment()
+    )
+    consumer.subscribe(["b"])
+    assert "".join(each.partition.topic for each in consumer.fetcher.completed_fetches) == kept
+    assert [each.topic for each in consumer.assignment()] == ["a", "b"]
+
+
+@pytest.mark.parametrize("profile", ["1.0", "2.3", "4.0"])
+def test_who_subscribes_to_another_pattern_keeps_what_came(cluster, profile):
+    """Which topics match it, is not asked here: Kafka throws nothing away before the rebalance."""
+    kafka = cluster(profile)
+    kafka.send("x")
+    consumer = kafka.consumer()
+    consumer.subscribe(pattern="t")
+    while not consumer.assignment():
+        consumer.poll(0)
+    consumer.fetcher.completed_fetches.clear()
+    consumer.fetcher.completed_fetches.append(completed(T0, 0, 0))
+    consumer.subscribe(pattern="other")
+    assert [each.partition for each in consumer.fetcher.completed_fetches] == [T0]
+
+
 # What cannot be read.
 
 

@@ -1,5 +1,6 @@
 """What a poll does while the group rebalances: wait for it, or go on with what it has."""
 
+from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 
@@ -12,6 +13,7 @@ from kafkalearn.errors import (
     RebalanceInProgressError,
     WakeupError,
 )
+from kafkalearn.profile import KAFKA_4_0
 from kafkalearn.records import OffsetAndMetadata
 from tests.consumer.members import Member, answers, cluster, group, partition, produce, sent
 
@@ -419,3 +421,31 @@ def test_the_trace_tells_who_changes_its_state_and_who_polls():
         "STABLE": member.member_id,
     }
     assert {each.group_id for each in sim.trace.where(kind="poll", node="c1")} == {"g"}
+
+
+@pytest.mark.parametrize("throws_away", [False, True])
+def test_a_member_gets_nothing_more_of_a_topic_that_it_has_left(throws_away):
+    """A poll goes on in the rebalance, with what came before only of what is still subscribed to.
+
+    Without the rule of 2.1 it would hand out, and commit, the rest of the topic that was left.
+    """
+    rules = replace(KAFKA_4_0, unassigned_fetches_are_dropped=throws_away)
+    sim = cluster(rules, partitions=1)
+    sim.create_topic("bills", 1)
+    for topic in ("bills", "orders"):
+        produce(sim, 20, topic=topic)
+    consumer = sim.consumer(
+        "c1",
+        group_id="g",
+        auto_offset_reset="earliest",
+        max_poll_records=15,
+        partition_assignment_strategy=[STAYS],
+    )
+    consumer.subscribe(["bills", "orders"])
+    first = ()
+    while not first:
+        first = consumer.poll(A_SECOND)
+    (left,) = {each.topic for each in first}
+    consumer.subscribe([{"bills": "orders", "orders": "bills"}[left]])
+    rest = [each.value for each in consumer.poll(A_SECOND) if each.topic == left]
+    assert rest == ([] if throws_away else ["15", "16", "17", "18", "19"])
