@@ -1,4 +1,4 @@
-"""Fetching records ahead of the application, and handing them out poll by poll.
+"""Handing fetched records out to the application, poll by poll.
 
 Source: document 004, "Fetch拉取消息"; Fetcher (1.0.2; later by switches) in org.apache.kafka.
 clients.consumer.internals. The documents print 0.10.1, whose names are kept.
@@ -6,14 +6,12 @@ Differs from Kafka: no metrics; an error loses nothing that the same poll has ta
 0.10.
 """
 
-from collections import deque
-from collections.abc import Iterable, Sequence
-from functools import partial
+from collections.abc import Sequence
 
+from kafkalearn.consumer.abstract_fetch import AbstractFetch
 from kafkalearn.consumer.completed_fetch import CompletedFetch, PartitionRecords
 from kafkalearn.consumer.consumer_parts import ConsumerParts
 from kafkalearn.consumer.consumer_records import ConsumerRecord
-from kafkalearn.consumer.offset_lookup import OffsetLookup
 from kafkalearn.consumer.record_reader import RecordReader
 from kafkalearn.errors import (
     Errors,
@@ -21,7 +19,6 @@ from kafkalearn.errors import (
     KafkaError,
     OffsetOutOfRangeError,
 )
-from kafkalearn.protocol.fetch import FetchPartition, FetchRequest, FetchResponse
 from kafkalearn.records import Record, TopicPartition
 
 Fetched = dict[TopicPartition, list[ConsumerRecord]]
@@ -33,83 +30,14 @@ _STALE_METADATA = (
 )
 
 
-class Fetcher(OffsetLookup):
-    """One fetch at a time per broker, for the partitions that have nothing waiting here.
-
-    completed_fetches: what came, a partition each, until a poll looks at it.
-    next_in_line_records: the partition that polls are taking records of.
-    """
+class Fetcher(AbstractFetch):
+    """Takes records of what was fetched, and looks at what came with them."""
 
     def __init__(self, parts: ConsumerParts) -> None:
         super().__init__(parts)
-        config = parts.config
-        self.completed_fetches: deque[CompletedFetch | PartitionRecords] = deque()
-        self.next_in_line_records: PartitionRecords | None = None
-        self._max_poll_records = config.max_poll_records
+        self._max_poll_records = parts.config.max_poll_records
         self._failed_fetch = parts.context.profile.failed_fetch
-        self._keeps_paused = parts.context.profile.paused_fetches_are_kept
-        self._reader = RecordReader(config)
-
-    def send_fetches(self) -> int:
-        """Send a fetch to each broker that has something to fetch and none on its way; how many."""
-        requests = self.create_fetch_requests()
-        for node, request in requests.items():
-            self.client.send(node, request).add_listener(partial(self._on_fetched, request))
-        return len(requests)
-
-    def create_fetch_requests(self) -> dict[str, FetchRequest]:
-        """Make the fetches, by broker: from the position of each partition on."""
-        waiting = {each.partition for each in self.completed_fetches}
-        if self.next_in_line_records is not None and not self.next_in_line_records.is_drained():
-            waiting.add(self.next_in_line_records.partition)
-        leaders, config = self.metadata.leaders, self.config
-        max_bytes = config.max_partition_fetch_bytes
-        wanted: dict[str, dict[TopicPartition, FetchPartition] | None] = {}
-        for partition, state in self.subscriptions.assignment.items():
-            position = state.position
-            if position is None or state.paused or state.pending_revocation:
-                continue
-            if waiting and partition in waiting:
-                continue
-            node = leaders.get(partition)
-            if node is None:
-                self.metadata.request_update()
-                continue
-            if node not in wanted:  # None for a broker that owes an answer
-                wanted[node] = None if self.client.pending_request_count(node) else {}
-            if (asked := wanted[node]) is not None:
-                asked[partition] = FetchPartition(position, max_bytes)
-        requests = {}
-        for node, partitions in wanted.items():
-            if partitions is not None:
-                requests[node] = FetchRequest(
-                    max_wait_ms=config.fetch_max_wait_ms,
-                    min_bytes=config.fetch_min_bytes,
-                    max_bytes=config.fetch_max_bytes,
-                    partitions=partitions,
-                )
-        return requests
-
-    def clear_buffered_data_for_unassigned_partitions(
-        self, assigned: Iterable[TopicPartition]
-    ) -> None:
-        """Throw away what was fetched of other partitions than these (2.1)."""
-        if not self.context.profile.unassigned_fetches_are_dropped:
-            return
-        kept, source = set(assigned), self.next_in_line_records
-        if source is not None and source.partition not in kept:
-            self.next_in_line_records = None
-        self.completed_fetches = deque(x for x in self.completed_fetches if x.partition in kept)
-
-    def should_block(self) -> bool:
-        """Whether a poll has to wait: the documents' PollCondition, !hasCompletedFetches().
-
-        Since 2.4 !hasAvailableFetches(): those of paused partitions do not count.
-        """
-        completed = self.completed_fetches
-        if self._keeps_paused and completed:
-            return not any(self.subscriptions.is_fetchable(each.partition) for each in completed)
-        return not completed
+        self._reader = RecordReader(parts.config)
 
     def fetched_records(self) -> Fetched:
         """Take up to max.poll.records, and move the positions past them.
@@ -222,19 +150,6 @@ class Fetcher(OffsetLookup):
         if error is not Errors.NONE:
             subscriptions.move_to_end(partition)
         return records
-
-    def matches_requested_partitions(self, request: FetchRequest, response: FetchResponse) -> bool:
-        """Whether a response is about just what was asked."""
-        return request.partitions.keys() == response.partitions.keys()
-
-    def _on_fetched(self, request: FetchRequest, response: FetchResponse) -> None:
-        if not self.matches_requested_partitions(request, response):
-            self.context.warn("a fetch is ignored: its partitions are not those asked for")
-            return
-        asked = request.partitions
-        for partition, data in response.partitions.items():
-            fetch_offset, _ = asked[partition]
-            self.completed_fetches.append(CompletedFetch(partition, fetch_offset, data))
 
     def _handle_out_of_range(self, partition: TopicPartition, fetch_offset: int) -> None:
         subscriptions = self.subscriptions

@@ -114,6 +114,7 @@ KAFKA_1_0 = replace(
     create_topics_checks=("configs", "count", "name"),
     group_id_is_optional=False,
     pattern_refreshes_metadata=False,
+    fetches_go_beside_others=False,
     matched_topics_are_asked_for=False,
     unassigned_fetches_are_dropped=False,
     unknown_partition_is_awaited=False,

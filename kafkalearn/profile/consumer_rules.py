@@ -49,6 +49,9 @@ class ConsumerRules:
     paused_fetches_are_kept: bool = True
     """What was fetched of a partition that is paused waits for resume(); before, it was thrown away
     and fetched once more (2.4, KAFKA-7548)."""
+    fetches_go_beside_others: bool = True
+    """A fetch waits for the fetch before it alone; before, for all that its broker has to answer to
+    this consumer, as for metadata (2.3, KAFKA-8052)."""
     incremental_rebalance: bool = True
     """Assignors may be cooperative; listeners hear of lost partitions, are not called with nothing
     before the first join, and what they raise reaches the caller of poll (2.4, KIP-429)."""

@@ -3,6 +3,7 @@
 import pytest
 
 from kafkalearn.consumer.completed_fetch import CompletedFetch, PartitionRecords
+from kafkalearn.engine import Delay
 from kafkalearn.errors import (
     ApiError,
     Errors,
@@ -568,6 +569,24 @@ def test_what_is_here_is_read_while_no_broker_can_be_reached(cluster, profile):
     consumer.poll(0)
     kafka.sim.sleep(15_000)  # and every connection is found to be broken
     assert [record.value for _ in range(6) for record in consumer.poll(1_000)] == ["c", "d"]
+
+
+@pytest.mark.parametrize(
+    ("profile", "goes"), [("1.0", False), ("2.3", True), ("2.4", True), ("4.0", True)]
+)
+def test_a_fetch_beside_a_request_of_another_kind(cluster, profile, goes):
+    """KAFKA-8052: a broker that still owes an answer about metadata may be asked for records."""
+    late = Delay("Metadata", 3_000, nth=3, node="c1")
+    kafka = cluster(profile, brokers=1, faults=[late])
+    consumer = kafka.consumer(metadata_max_age_ms=1_000, fetch_max_wait_ms=100)
+    consumer.assign([T0])
+    kafka.send("a")
+    assert kafka.read(consumer, 1) == ["a"]
+    while len(kafka.sent("Metadata")) < 3:
+        consumer.poll(50)
+    consumer.poll(5_000)
+    asked_ms = kafka.sent("Metadata")[2]
+    assert any(0 < each - asked_ms < 2_000 for each in kafka.sent("Fetch")) is goes
 
 
 # A topic that is not there yet.

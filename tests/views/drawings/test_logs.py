@@ -30,7 +30,7 @@ def bars(body):
 def test_cells_and_marks_stand_where_they_belong():
     """Processed twice, committed and position: cells with their numbers, marks at their edges."""
     trace = scenarios.crash_before_commit()
-    frame = logs.frames(trace)[119]
+    frame = logs.frames(trace)[trace.where(kind="processed")[-2].seq]
     assert bars(parsed(frame)) == [
         (
             [("i", "0"), ("i", None), ("i", None), ("i", "2×"), ("i", "2×"), ("s", None)],
