@@ -52,7 +52,9 @@ class GroupMembership:
             return error
         named = (request.protocol_type, request.protocol_name)
         agreed = (group.protocol_type, group.protocol_name)
-        if any(each not in (None, is_) for each, is_ in zip(named, agreed, strict=True)):
+        # Before a group has agreed, nothing contradicts it; from 2.5 to 3.x whatever was named did.
+        both = [pair for pair in zip(named, agreed, strict=True) if None not in pair]
+        if any(name != is_ for name, is_ in both):
             return Errors.INCONSISTENT_GROUP_PROTOCOL
         preparing = group.is_in(_S.PREPARING_REBALANCE)
         return Errors.REBALANCE_IN_PROGRESS if preparing else Errors.NONE

@@ -89,6 +89,25 @@ def test_from_2_5_a_sync_that_names_another_protocol_is_refused():
     assert right.response.protocol_type == "consumer"
 
 
+@pytest.mark.parametrize(
+    "named", [{}, {"protocol_name": "range"}, {"protocol_name": "sticky"}], ids=str
+)
+@pytest.mark.parametrize("was_empty", [False, True])
+def test_a_protocol_named_before_the_group_has_one_contradicts_nothing(named, was_empty):
+    """In a first rebalance, or the first after Empty, who syncs early has to join again."""
+    groups = Groups("4.0", group_initial_rebalance_delay_ms=3000)
+    if was_empty:
+        groups.join("old")
+        groups.wait(3000)
+        groups.leave("old")
+    groups.join("a")
+    generation = groups.group.generation_id
+    early = groups.sync("a", generation_id=generation, protocol_type="consumer", **named)
+    assert (early.error, generation) == ("REBALANCE_IN_PROGRESS", 2 if was_empty else 0)
+    other = groups.sync("a", generation_id=generation, protocol_type="connect", **named)
+    assert other.error == "INCONSISTENT_GROUP_PROTOCOL"
+
+
 def test_lists_are_filtered_by_state():
     """By the names that the release itself tells."""
     groups = group_in("AwaitingSync", "4.0")
