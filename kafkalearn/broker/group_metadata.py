@@ -120,13 +120,10 @@ class GroupMetadata:
     def replace_static_member(self, member: MemberMetadata, new_member_id: str) -> None:
         """Give a static member that restarted its new id; its place in the group stays.
 
-        Differs from Kafka: there the sync phase goes on waiting for the old id.
+        The sync phase goes on waiting for the old id, as in Kafka, and so ends in a rebalance.
         """
         old_member_id, member.member_id = member.member_id, new_member_id
         member.is_new = False
-        if old_member_id in self.pending_sync_members:
-            del self.pending_sync_members[old_member_id]
-            self.pending_sync_members[new_member_id] = None
         self.members = {each.member_id: each for each in self.members.values()}
         assert member.group_instance_id is not None
         self.static_members[member.group_instance_id] = new_member_id

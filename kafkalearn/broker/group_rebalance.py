@@ -207,10 +207,10 @@ class GroupRebalance:
 
     def _expire_pending_sync(self, group: GroupMetadata, now_ms: int) -> None:
         reason = "did not sync within the rebalance timeout"
-        for member_id in list(group.pending_sync_members):
-            self.changes.remove_member(
-                group, group.members[member_id], reason=reason, now_ms=now_ms
-            )
+        # An id that a restarted static member had before is waited for, and nobody's any more.
+        late = [group.members[each] for each in group.pending_sync_members if each in group.members]
+        for member in late:
+            self.changes.remove_member(group, member, reason=reason, now_ms=now_ms)
         self.maybe_prepare_rebalance(group, f"members that {reason} are gone", now_ms=now_ms)
 
     def set_and_propagate_assignment(

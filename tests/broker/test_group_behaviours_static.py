@@ -1,5 +1,8 @@
+from dataclasses import replace
+
 import pytest
 
+from kafkalearn.profile import KAFKA_4_0
 from kafkalearn.protocol.group import MemberIdentity
 from tests.broker.groups import Groups
 
@@ -299,3 +302,48 @@ def test_a_new_static_member_that_restarts_waits_like_the_others(profile):
     assert first.error == "FENCED_INSTANCE_ID"
     groups.until(59_000)
     assert (second.error, groups.members) == ("parked", ["b", "s"])
+
+
+def restarted_before_its_first_sync(profile):
+    """Let the leader assign, and s restart in Stable while its first sync is still missing."""
+    groups = static_group(profile, "b", "s", **LONG)
+    groups.join("b", **LONG)
+    groups.join("s", **LONG)
+    groups.sync("b", {"b": "of b", "s": "of s"})
+    assert groups.join("s", member_id="", **LONG).error == "NONE"
+    assert groups.state == "Stable"
+    return groups
+
+
+@pytest.mark.parametrize(
+    ("profile", "heartbeat", "state"),
+    [
+        ("2.4", "NONE", "Stable"),
+        (replace(KAFKA_4_0, pending_sync_expires=False), "NONE", "Stable"),
+        ("4.0", "REBALANCE_IN_PROGRESS", "PreparingRebalance"),
+    ],
+    ids=["2.4", "off", "4.0"],
+)
+@pytest.mark.parametrize("syncs", [True, False])
+def test_the_sync_phase_waits_for_the_id_before_the_restart(profile, heartbeat, state, syncs):
+    """From 2.8.1 the group rebalances at its end, and loses nobody: the old id is no member."""
+    groups = restarted_before_its_first_sync(profile)
+    if syncs:
+        assert groups.sync("s").response.assignment == "of s"
+    before = groups.removed()
+    groups.until(39_999)
+    assert groups.heartbeat("s").error == "NONE"
+    groups.until(40_000)
+    assert (groups.heartbeat("s").error, groups.state) == (heartbeat, state)
+    assert (groups.members, groups.removed()) == (["b", "s"], before)
+
+
+def test_a_rebalance_ends_the_wait_for_the_id_before_the_restart():
+    """The next generation's sync phase knows of its own members alone, and ends with them."""
+    groups = restarted_before_its_first_sync("4.0")
+    groups.form("b", "s", **LONG)
+    generation = groups.group.generation_id
+    for time_ms in (40_000, 80_000):
+        groups.until(time_ms)
+        assert [groups.heartbeat(each).error for each in "bs"] == ["NONE", "NONE"]
+    assert (groups.state, groups.group.generation_id) == ("Stable", generation)
