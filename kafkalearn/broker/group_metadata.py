@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from kafkalearn.broker.group_state import VALID_PREVIOUS_STATES, GroupState
 from kafkalearn.broker.interfaces import Timer
-from kafkalearn.broker.member_metadata import MemberMetadata
+from kafkalearn.broker.member_metadata import MemberMetadata, subscribed_topics
 from kafkalearn.errors import Errors, IllegalStateError
 from kafkalearn.protocol.group import (
     HeartbeatRequest,
@@ -41,6 +41,7 @@ class GroupMetadata:
 
     generation_id counts rebalances that ended, those that ended Empty included.
     state_since_ms is when the group came into its state, `created_ms` at first.
+    subscribed_topics: those of its consumers when the generation began; None if that is not known.
     """
 
     def __init__(self, group_id: str, created_ms: int) -> None:
@@ -56,6 +57,7 @@ class GroupMetadata:
         self.pending_members: dict[str, Timer] = {}  # ids given out and not used yet
         self.pending_sync_members: dict[str, None] = {}  # those that have not synced yet
         self.offsets: dict[TopicPartition, CommittedOffset] = {}
+        self.subscribed_topics: set[str] | None = None
         self.is_stored = False  # whether the log knows of it
         self.pending_offset_commits: set[TopicPartition] = set()  # see refused_offset_is_forgotten
         self.new_member_added = False
@@ -84,11 +86,13 @@ class GroupMetadata:
         """Be as after the last rebalance that ended, with the members that the log told of."""
         self.state = GroupState.STABLE if self.members else GroupState.EMPTY
         self.state_since_ms = state_since_ms
+        self.subscribed_topics = subscribed_topics(self)
 
     def init_next_generation(self, now_ms: int) -> None:
         """End the join phase: one generation up, and the members' votes choose the protocol."""
         self.generation_id += 1
         self.protocol_name = self.select_protocol() if self.members else None
+        self.subscribed_topics = subscribed_topics(self)
         self.transition_to(GroupState.AWAITING_SYNC if self.members else GroupState.EMPTY, now_ms)
 
     def add(self, member: MemberMetadata, awaiting_join: Reply | None = None) -> None:

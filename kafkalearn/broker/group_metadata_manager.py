@@ -1,19 +1,21 @@
 """Which groups a coordinator has: read from the log, made anew, forgotten.
 
 Source: kafka.coordinator.group.GroupMetadataManager (1.0.2): loadGroupsForPartition,
-removeGroupsForPartition, cleanupGroupMetadata.
+removeGroupsForPartition, cleanupGroupMetadata; GroupMetadata.removeExpiredOffsets (2.4.0),
+OffsetMetadataManager.cleanupExpiredOffsets (4.0).
 """
 
 from collections.abc import Iterable
 
 from kafkalearn.broker.broker_context import BrokerContext
 from kafkalearn.broker.group_answers import refuse_parked
-from kafkalearn.broker.group_metadata import CommittedOffset, GroupMetadata
+from kafkalearn.broker.group_metadata import GroupMetadata
 from kafkalearn.broker.group_rebalance import GroupRebalance
 from kafkalearn.broker.group_state import GroupState
 from kafkalearn.broker.interfaces import Timer
 from kafkalearn.broker.offset_store import OffsetStore
 from kafkalearn.errors import Errors
+from kafkalearn.protocol.group import CONSUMER_PROTOCOL_TYPE
 from kafkalearn.records import TopicPartition
 
 _S = GroupState
@@ -21,9 +23,6 @@ _S = GroupState
 
 class GroupMetadataManager:
     """Groups by id, for the partitions of __consumer_offsets that this broker leads.
-
-    Differs from 2.4 on: offsets of topics that nobody subscribes to any more stay while members
-    live, since what members subscribe to is only text here (KAFKA-8730).
 
     is_active: whether the coordinator has started.
 
@@ -167,9 +166,9 @@ class GroupMetadataManager:
         for group in self.all():
             expired = [
                 partition
-                for partition, committed in group.offsets.items()
+                for partition in group.offsets
                 if partition not in group.pending_offset_commits
-                and self._is_expired(group, committed, now_ms)
+                and self._is_expired(group, partition, now_ms)
             ]
             self._remove_offsets(group, expired, reason="expired", now_ms=now_ms)
             self._delete_if_unused(group, now_ms)
@@ -193,19 +192,33 @@ class GroupMetadataManager:
             self.delete(group, reason="empty, without offsets", now_ms=now_ms)
 
     def _can_expire(self, group: GroupMetadata) -> bool:
-        per_commit = bool(group.offsets) and not self._profile.offsets_expire_from_empty
-        return group.is_in(_S.EMPTY) or per_commit
+        profile = self._profile
+        unsubscribed = profile.unsubscribed_offsets_expire != "never"
+        while_members_live = unsubscribed or not profile.offsets_expire_from_empty
+        return group.is_in(_S.EMPTY) or (bool(group.offsets) and while_members_live)
 
-    def _is_expired(self, group: GroupMetadata, committed: CommittedOffset, now_ms: int) -> bool:
+    def _is_expired(self, group: GroupMetadata, partition: TopicPartition, now_ms: int) -> bool:
+        committed = group.offsets[partition]
         if committed.expire_ms is not None:
             return committed.expire_ms < now_ms
         if group.protocol_type is None:
             since_ms = committed.commit_ms  # nobody ever joined: the group only stores offsets
         elif group.is_in(_S.EMPTY):
             since_ms = group.state_since_ms
+        elif self._is_given_up(group, partition.topic):
+            since_ms = committed.commit_ms
         else:
             return False
         return now_ms - since_ms >= self._config.offsets_retention_minutes * 60_000
+
+    def _is_given_up(self, group: GroupMetadata, topic: str) -> bool:
+        """Whether it is known that none of the members that live subscribes to a topic."""
+        expire = self._profile.unsubscribed_offsets_expire
+        if expire == "never" or (expire == "in_stable" and not group.is_in(_S.STABLE)):
+            return False
+        is_consumer = group.protocol_type == CONSUMER_PROTOCOL_TYPE
+        topics = group.subscribed_topics if is_consumer else None
+        return topics is not None and topic not in topics
 
     def _remove_offsets(
         self,

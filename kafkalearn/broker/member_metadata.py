@@ -3,11 +3,13 @@
 Source: kafka.coordinator.group.MemberMetadata (1.0.2, 2.4.0), ClassicGroupMember (4.0).
 """
 
+import json
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from kafkalearn.broker.interfaces import Timer
-from kafkalearn.protocol.group import JoinGroupRequestProtocol
+from kafkalearn.protocol.group import CONSUMER_PROTOCOL_TYPE, JoinGroupRequestProtocol
 from kafkalearn.protocol.message import Reply
 
 
@@ -49,3 +51,30 @@ class MemberMetadata:
     def vote(self, candidates: Container[str]) -> str:
         """Choose the first of its own list that all members support."""
         return next(name for name, _ in self.supported_protocols if name in candidates)
+
+
+class Members(Protocol):
+    """Who is in a group, and what they agreed on; see GroupMetadata."""
+
+    members: dict[str, MemberMetadata]
+    protocol_type: str | None
+    protocol_name: str | None
+
+
+def subscribed_topics(group: Members) -> set[str] | None:
+    """Read what the members subscribe to; None if they are no consumers, or one is unreadable.
+
+    Source: GroupMetadata.computeSubscribedTopics (2.4.0), which reads nothing but the topics.
+    """
+    if group.protocol_type != CONSUMER_PROTOCOL_TYPE:
+        return None
+    found: set[str] = set()
+    for member in group.members.values():
+        try:
+            topics = json.loads(member.metadata(group.protocol_name))["topics"]
+            found.update(topics)
+        except (ValueError, TypeError, KeyError):
+            return None
+        if not isinstance(topics, list):
+            return None
+    return found

@@ -46,6 +46,7 @@ KAFKA_2_4 = replace(
     KAFKA_4_0,
     release="2.4",
     empty_group_extends_delay=False,
+    unsubscribed_offsets_expire="in_every_state",
     sync_while_loading=Errors.REBALANCE_IN_PROGRESS,
     sync_names_protocol=False,
     static_restart_rebalances=False,
@@ -83,6 +84,7 @@ KAFKA_2_4 = replace(
 KAFKA_2_3 = replace(
     KAFKA_2_4,
     release="2.3",
+    unsubscribed_offsets_expire="never",
     commit_checks_member_first=False,
     batch_leave=False,
     describe_tells_instances=False,

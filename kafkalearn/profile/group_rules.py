@@ -31,6 +31,10 @@ class GroupRules:
     """An empty group id is INVALID_GROUP_ID in every membership request, not only a join (2.0)."""
     offsets_expire_from_empty: bool = True
     """Offsets age since the group became Empty, not since each commit (2.1, KIP-211)."""
+    unsubscribed_offsets_expire: str = "in_stable"
+    """While members live, offsets of topics that none of them subscribes to: never expire;
+    in_every_state, by their commits (2.4, KAFKA-8730), even in the first rebalance after Empty,
+    when no topic counts as subscribed; only in_stable (3.0.1, KAFKA-13636)."""
     new_member_join_timeout: bool = True
     """A new member waits in a join for at most 5 minutes, and one that is removed while it waits is
     answered UNKNOWN_MEMBER_ID instead of never (2.1.1, KAFKA-7610)."""

@@ -11,6 +11,8 @@ from typing import ClassVar, NamedTuple
 from kafkalearn.errors import Errors
 from kafkalearn.protocol.message import UNKNOWN_GENERATION_ID, UNKNOWN_MEMBER_ID, Request, Response
 
+CONSUMER_PROTOCOL_TYPE = "consumer"
+
 
 @dataclass(slots=True, kw_only=True)
 class FindCoordinatorResponse(Response):
@@ -78,7 +80,7 @@ class JoinGroupRequest(Request):
     rebalance_timeout_ms: int
     member_id: str = UNKNOWN_MEMBER_ID
     group_instance_id: str | None = None
-    protocol_type: str = "consumer"
+    protocol_type: str = CONSUMER_PROTOCOL_TYPE
     protocols: tuple[JoinGroupRequestProtocol, ...]
     client_id: str = ""
 

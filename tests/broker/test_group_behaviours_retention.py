@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from kafkalearn.profile import KAFKA_4_0
@@ -11,11 +13,11 @@ T1 = TopicPartition("t", 1)
 LONG = {"session_timeout_ms": 300_000}
 
 
-def alive_until(groups, client, time_ms):
-    """Let a member beat often enough until then."""
+def beat_all(groups, clients, time_ms):
+    """Let members beat often enough until then."""
     for beat_ms in range(groups.now_ms, time_ms, 250_000):
         groups.until(beat_ms)
-        assert groups.heartbeat(client).error == "NONE"
+        assert [groups.heartbeat(each).error for each in clients] == ["NONE"] * len(clients)
     groups.until(time_ms)
 
 
@@ -38,9 +40,9 @@ def test_once_offsets_went_while_members_lived(profile):
     groups = Groups(profile)
     groups.form("a", **LONG)
     groups.commit("a", offsets={T0: OffsetAndMetadata(1), T1: OffsetAndMetadata(1)})
-    alive_until(groups, "a", DAY_MS // 2)
+    beat_all(groups, "a", DAY_MS // 2)
     groups.commit("a", offsets={T1: OffsetAndMetadata(2)})
-    alive_until(groups, "a", DAY_MS + CHECK_MS)
+    beat_all(groups, "a", DAY_MS + CHECK_MS)
     assert (groups.committed(T0), groups.committed(T1)) == (-1, 2)
     assert groups.state == "Stable"
     (time_ms, event) = groups.seen("offset_expired")[0]
@@ -53,7 +55,7 @@ def test_now_offsets_stay_while_members_live(profile):
     groups = Groups(profile)
     groups.form("a", **LONG)
     groups.commit("a", offsets={T0: OffsetAndMetadata(1)})
-    alive_until(groups, "a", 8 * DAY_MS)
+    beat_all(groups, "a", 8 * DAY_MS)
     assert groups.committed() == 1
     groups.commit("a", offsets={T1: OffsetAndMetadata(2)})
     groups.leave("a")
@@ -62,6 +64,86 @@ def test_now_offsets_stay_while_members_live(profile):
     groups.until(15 * DAY_MS)
     assert (groups.committed(T0), groups.committed(T1)) == (-1, -1)
     assert groups.state == "none"
+
+
+def subscribed(*topics):
+    """Give the fields of a join that subscribes to these."""
+    return {"offers": {"range": json.dumps({"topics": topics})}, **LONG}
+
+
+@pytest.mark.parametrize(
+    ("profile", "t_offset"), [("2.3", 1), ("2.4", -1), ("4.0", -1)], ids=["2.3", "2.4", "4.0"]
+)
+def test_offsets_of_what_nobody_subscribes_to_expire(profile, t_offset):
+    """From 2.4 they age from their commits, while those of subscribed topics stay (KAFKA-8730)."""
+    groups = Groups(profile)
+    groups.form("a", "b", **subscribed("t"))
+    others = [TopicPartition(each, 0) for each in "uv"]
+    groups.commit("a", offsets={each: OffsetAndMetadata(1) for each in (T0, *others)})
+    groups.join("a", **subscribed("u"))
+    groups.join("b", **subscribed("v"))
+    groups.assign("a", "b")
+    beat_all(groups, "ab", 7 * DAY_MS - 1)
+    assert [groups.committed(each) for each in (T0, *others)] == [1, 1, 1]
+    beat_all(groups, "ab", 7 * DAY_MS)
+    assert [groups.committed(each) for each in (T0, *others)] == [t_offset, 1, 1]
+    expired = [(time_ms, each["topic"]) for time_ms, each in groups.seen("offset_expired")]
+    assert expired == ([] if t_offset == 1 else [(7 * DAY_MS, "t")])
+
+
+@pytest.mark.parametrize("profile", ["2.4", "4.0"])
+@pytest.mark.parametrize(
+    "metadata",
+    ["", "x", "1", "[]", "{}", '{"topics": "u"}', '{"topics": null}', '{"topics": [["u"]]}'],
+)
+def test_where_a_subscription_cannot_be_read_nothing_expires(profile, metadata):
+    """One such member is enough; and so it is in groups of another type than consumers."""
+    groups = Groups(profile, offsets_retention_minutes=10)
+    groups.form("a", offers={"range": '{"topics": ["u"]}'}, **LONG)
+    groups.commit("a")
+    groups.join("b", offers={"range": metadata}, **LONG)
+    groups.join("a", offers={"range": '{"topics": ["u"]}'}, **LONG)
+    groups.assign("a", "b")
+    beat_all(groups, "ab", 2 * CHECK_MS)
+    assert groups.committed() == 1
+
+
+@pytest.mark.parametrize("profile", ["2.4", "4.0"])
+def test_of_a_group_of_another_type_nothing_expires_while_members_live(profile):
+    """What Kafka Connect's workers send is no subscription."""
+    groups = Groups(profile, offsets_retention_minutes=10)
+    groups.form("a", protocol_type="connect", **subscribed("u"))
+    groups.commit("a")
+    beat_all(groups, "a", 2 * CHECK_MS)
+    assert groups.committed() == 1
+
+
+@pytest.mark.parametrize("profile", ["2.4", "4.0"])
+def test_who_loads_a_group_knows_its_topics(profile):
+    """A coordinator that takes over goes on with what the last generation subscribed to."""
+    groups = Groups(profile, offsets_retention_minutes=10)
+    groups.form("a", **subscribed("u"))
+    u0 = TopicPartition("u", 0)
+    groups.commit("a", offsets={each: OffsetAndMetadata(1) for each in (T0, u0)})
+    groups.fail_over()
+    groups.wait()
+    beat_all(groups, "a", CHECK_MS)
+    assert (groups.state, groups.committed(T0), groups.committed(u0)) == ("Stable", -1, 1)
+
+
+@pytest.mark.parametrize(("profile", "offset"), [("2.3", 1), ("2.4", -1), ("4.0", 1)])
+def test_offsets_in_the_first_rebalance_after_empty(profile, offset):
+    """In 2.4 all that are old go then: of an Empty group nobody subscribes (KAFKA-13636)."""
+    groups = Groups(profile, offsets_retention_minutes=15, group_initial_rebalance_delay_ms=3000)
+    groups.join("a", **subscribed("t"))
+    groups.wait(3000)
+    groups.assign("a")
+    groups.commit("a")
+    beat_all(groups, "a", 2 * CHECK_MS - 2000)
+    groups.leave("a")
+    groups.join("b", **subscribed("t"))
+    groups.wait(3000)
+    assert (groups.state, groups.committed()) == ("AwaitingSync", offset)
 
 
 @pytest.mark.parametrize("profile", FROM_EMPTY)

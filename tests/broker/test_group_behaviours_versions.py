@@ -221,6 +221,39 @@ def test_offsets_expire_from_empty(profile, expected):
     assert (groups.members, groups.committed()) == (["a"], expected)
 
 
+U0 = TopicPartition("u", 0)
+SLOW = {"session_timeout_ms": 1_500_000, "rebalance_timeout_ms": 1_500_000}
+
+
+def subscribed_to_u(profile):
+    """Commit for t and u, where the only member subscribes to u; offsets live for 10 minutes."""
+    groups = Groups(profile, offsets_retention_minutes=10)
+    groups.form("a", offers={"range": '{"topics": ["u"]}'}, **SLOW)
+    groups.commit("a", offsets={each: OffsetAndMetadata(5) for each in (T0, U0)})
+    return groups
+
+
+@switch("unsubscribed_offsets_expire", off=5, on=-1, value=("never", "in_stable"))
+def test_unsubscribed_offsets_expire(profile, expected):
+    """Without it all offsets stay while members live."""
+    groups = subscribed_to_u(profile)
+    groups.until(600_000)
+    assert (groups.committed(), groups.committed(U0)) == (expected, 5)
+
+
+@switch(
+    "unsubscribed_offsets_expire", off=(-1, 5), on=(5, 5), value=("in_every_state", "in_stable")
+)
+def test_unsubscribed_offsets_expire_in_stable(profile, expected):
+    """Before, they went during a rebalance, too; the topics are those of the last generation."""
+    groups = subscribed_to_u(profile)
+    groups.until(500_000)
+    groups.join("b", offers={"range": '{"topics": ["t"]}'}, **SLOW)
+    groups.until(600_000)
+    assert groups.state == "PreparingRebalance"
+    assert (groups.committed(), groups.committed(U0)) == expected
+
+
 @switch("new_member_join_timeout", off="parked", on="UNKNOWN_MEMBER_ID")
 def test_new_member_join_timeout(profile, expected):
     """Without it a first join is parked as long as the rebalance lasts."""
