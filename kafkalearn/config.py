@@ -28,7 +28,7 @@ _NOT_BUILT = re.compile(
     | cleanup_policy | client_dns | client_quota | client_rack | compression_ | connection_failed
     | connections_max | control_plane | controlled_ | controller_ | create_topic_policy |
     default_list | default_replication | delegation_ | delete_records | delete_retention |
-    delete_topic | early_start | eligible_leader | enable_metrics | fetch_purgatory | file_delete
+    early_start | eligible_leader | enable_metrics | fetch_purgatory | file_delete
     | flush_ | follower_ | group_consumer | group_coordinator | group_remote |
     group_share | host_name | index_interval | initial_broker | inter_broker | interceptor_classes
     | internal_ | kafka_metrics | leader_ | listener | local_retention | log_cleaner | log_cleanup

@@ -16,7 +16,7 @@ from tests.test_layers import CORE
 PACKAGE = Path(__file__).parents[1] / "kafkalearn"
 SUFFIXES = {".py", ".js", ".css"}
 # What one reads in one go: the core, then whichever of the houses around it one needs.
-MAX_LINES = {"core": 17_850, "views": 10_180, "grading": 6_640, "spark": 5_530, "around": 1_400}
+MAX_LINES = {"core": 18_000, "views": 10_180, "grading": 6_640, "spark": 5_530, "around": 1_400}
 AIM_MODULE_LINES = 250
 MAX_FUNCTION_LINES = 40
 MAX_LINE_LENGTH = 100

@@ -71,12 +71,22 @@ class AdminManager:
         return _DONE
 
     def delete_topic(self, name: str, *, now_ms: int) -> TopicResult:
-        """Delete a topic, or say why not."""
+        """Delete a topic, or say why not; REQUEST_TIMED_OUT for one that never goes.
+
+        Source: KafkaApis.handleDeleteTopicsRequest (2.3.1) looks at delete.topic.enable first;
+        before, it is the controller's TopicDeletionManager (1.0.2) that does nothing then.
+        """
+        enabled, problem = self._cluster.config.delete_topic_enable, "delete_topic_enable is False"
+        if not enabled and self._profile.deletion_disabled_is_told:
+            return TopicResult(Errors.TOPIC_DELETION_DISABLED, problem)
         refused = self._refuse_change(name)
-        if refused is None:
-            self._record_change(name, now_ms, change="deleted")
-            self._cluster.delete_topic(name, now_ms=now_ms)
-        return refused or _DONE
+        if refused is not None:
+            return refused
+        if not enabled:
+            return TopicResult(Errors.REQUEST_TIMED_OUT, f"{name} is there still: {problem}")
+        self._record_change(name, now_ms, change="deleted")
+        self._cluster.delete_topic(name, now_ms=now_ms)
+        return _DONE
 
     def _record_change(self, name: str, now_ms: int, **detail: object) -> None:
         self._record("topic_changed", now_ms, topic=name, detail=detail)

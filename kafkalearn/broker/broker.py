@@ -49,6 +49,7 @@ class Broker:
         self.node = context.node
         self.record = context.record
         self._config = context.config
+        self._timers = context.timers
         self._cluster = cluster
         self._coordinator = coordinator
         self._admin = AdminManager(context, cluster)
@@ -172,8 +173,16 @@ class Broker:
         )
 
     def _delete_topics(self, request: DeleteTopicsRequest, now_ms: int, reply: Reply) -> None:
+        """Delete topics; the answer waits for all of them, for as long as the request says."""
         delete, names = self._admin.delete_topic, dict.fromkeys(request.topic_names)
-        reply(DeleteTopicsResponse(results={name: delete(name, now_ms=now_ms) for name in names}))
+        response = DeleteTopicsResponse(
+            results={name: delete(name, now_ms=now_ms) for name in names}
+        )
+        errors = [result.error_code for result in response.results.values()]
+        if Errors.REQUEST_TIMED_OUT in errors and request.timeout_ms > 0:
+            self._timers.call_at(now_ms + request.timeout_ms, lambda due_ms: reply(response))
+        else:
+            reply(response)
 
     def _create_partitions(
         self, request: CreatePartitionsRequest, now_ms: int, reply: Reply

@@ -34,6 +34,7 @@ class BrokerConfig:
     broker_session_timeout_ms: int = setting(6000, least=0, since_4_0=9000)
     num_partitions: int = setting(1, least=1)
     auto_create_topics_enable: bool = setting(True)
+    delete_topic_enable: bool = setting(False, since_1_0=True)
     log_retention_ms: int = setting(604_800_000, least=-1, most=MAX_LONG)
     log_retention_bytes: int = setting(-1, least=-1, most=MAX_LONG)
     log_retention_check_interval_ms: int = setting(300_000, least=1)

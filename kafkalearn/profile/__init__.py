@@ -114,6 +114,7 @@ KAFKA_1_0 = replace(
     failed_fetch="kept",
     poll_timeout_bounds_join=False,
     create_topics_checks=("configs", "count", "name"),
+    deletion_disabled_is_told=False,
     group_id_is_optional=False,
     pattern_refreshes_metadata=False,
     fetches_go_beside_others=False,

@@ -21,6 +21,9 @@ class TopicRules:
     """A topic that is made because somebody asks about it is UNKNOWN_TOPIC_OR_PARTITION in that
     answer, even if it cannot be made since its name collides: the controller hears of it only then.
     Before, LEADER_NOT_AVAILABLE or what is wrong with it (4.0, with KRaft alone)."""
+    deletion_disabled_is_told: bool = True
+    """Where delete.topic.enable is off, DeleteTopics is refused with TOPIC_DELETION_DISABLED, which
+    used to time out (2.1, KAFKA-5975)."""
 
     # What producers do.
 

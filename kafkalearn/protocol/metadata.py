@@ -98,10 +98,14 @@ class DeleteTopicsResponse(Response):
 
 @dataclass(slots=True, kw_only=True)
 class DeleteTopicsRequest(Request):
-    """topic_names: topics that go, with their records and the offsets committed for them."""
+    """topic_names: topics that go, with their records and the offsets committed for them.
+
+    timeout_ms: how long to wait until they are gone.
+    """
 
     api: ClassVar[str] = "DeleteTopics"
     topic_names: tuple[str, ...]
+    timeout_ms: int = 60_000
 
     def get_error_response(self, error: Errors) -> DeleteTopicsResponse:
         """See Request."""

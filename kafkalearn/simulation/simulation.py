@@ -87,7 +87,10 @@ class Simulation(World):
         self._clients.administer(CreatePartitionsRequest(topics={name: partitions}))
 
     def delete_topic(self, name: str) -> None:
-        """Throw a topic away with its records and offsets; ApiError if a broker refuses."""
+        """Throw a topic away with its records and offsets; ApiError if a broker refuses.
+
+        Up to 0.11 it stays unless delete_topic_enable is True: KafkaTimeoutError, a minute later.
+        """
         self._clients.administer(DeleteTopicsRequest(topic_names=(name,)))
 
     def _mine(self, name: str | None) -> Node:

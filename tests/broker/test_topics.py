@@ -1,7 +1,7 @@
 import pytest
 
 from kafkalearn.errors import IllegalStateError
-from kafkalearn.profile import KAFKA_1_0, KAFKA_2_3, KAFKA_2_4, KAFKA_4_0
+from kafkalearn.profile import KAFKA_0_10_1, KAFKA_1_0, KAFKA_2_3, KAFKA_2_4, KAFKA_4_0
 from kafkalearn.protocol.metadata import (
     CreatableTopic,
     CreatePartitionsRequest,
@@ -208,6 +208,55 @@ def test_a_deleted_topic_is_gone_with_its_records():
     assert world.cluster.find(TopicPartition("t", 0)) is None
     world.create("t")
     assert world.write("t", b"b") == 0
+
+
+NAMED = ("t", "nowhere", OFFSETS)
+UNKNOWN, DISABLED = "UNKNOWN_TOPIC_OR_PARTITION", "TOPIC_DELETION_DISABLED"
+LATE = {"t": "REQUEST_TIMED_OUT", "nowhere": UNKNOWN, OFFSETS: "INVALID_TOPIC_EXCEPTION"}
+
+
+@pytest.mark.parametrize(
+    ("profile", "settings", "told"),
+    [
+        (KAFKA_0_10_1, {}, LATE),
+        (KAFKA_1_0, {"delete_topic_enable": False}, LATE),
+        (KAFKA_2_3, {"delete_topic_enable": False}, dict.fromkeys(NAMED, DISABLED)),
+        (KAFKA_4_0, {"delete_topic_enable": False}, dict.fromkeys(NAMED, DISABLED)),
+    ],
+    ids=["0.10.1", "1.0", "2.3", "4.0"],
+)
+@pytest.mark.parametrize("timeout_ms", [-1, 0, 1, 700])
+def test_without_delete_topic_enable_topics_stay(profile, settings, told, timeout_ms):
+    """As up to 0.11 by default: once the deletion timed out, since 2.1 it is refused at once."""
+    world = World(profile=profile, **settings)
+    world.create("t")
+    world.write("t", b"a")
+    request = DeleteTopicsRequest(topic_names=NAMED, timeout_ms=timeout_ms)
+    answers = world.ask(request, now_ms=9)
+    waits = told is LATE and timeout_ms > 0
+    world.timers.run_until(8 + timeout_ms)
+    assert len(answers) == (0 if waits else 1)
+    world.timers.run_until(9 + timeout_ms)
+    (response,) = answers
+    assert results(response) == told
+    assert "delete_topic_enable is False" in response.results["t"].error_message
+    assert world.write("t", b"b") == 1
+
+
+@pytest.mark.parametrize("profile", [KAFKA_0_10_1, KAFKA_1_0], ids=["0.10.1", "1.0"])
+def test_a_deletion_without_a_topic_that_is_there_is_answered_at_once(profile):
+    """There is nothing to wait for."""
+    world = World(profile=profile, delete_topic_enable=False)
+    answer = world.answer(DeleteTopicsRequest(topic_names=("nowhere",)))
+    assert results(answer) == {"nowhere": UNKNOWN}
+
+
+def test_with_delete_topic_enable_0_10_1_deletes():
+    """So does who ran it in earnest."""
+    world = World(profile=KAFKA_0_10_1, delete_topic_enable=True)
+    world.create("t")
+    assert results(world.answer(DeleteTopicsRequest(topic_names=("t",)))) == {"t": "NONE"}
+    assert "t" not in world.cluster.topics
 
 
 def test_a_topic_may_have_ten_thousand_partitions():

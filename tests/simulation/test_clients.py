@@ -116,6 +116,24 @@ def test_topics_are_made_grown_and_deleted(sim):
 
 
 @pytest.mark.parametrize(
+    ("profile", "settings", "error", "waited_ms"),
+    [
+        ("0.10.1", {}, KafkaTimeoutError, 60_002),
+        ("1.0", {"delete_topic_enable": False}, KafkaTimeoutError, 60_002),
+        ("2.3", {"delete_topic_enable": False}, ApiError, 2),
+    ],
+)
+def test_a_topic_that_may_not_be_deleted_stays(profile, settings, error, waited_ms):
+    """The sentence names the setting; 0.10.1 deletes nothing unless it is told to."""
+    sim = Simulation(profile=profile, **settings)
+    sim.create_topic("t")
+    began_ms = sim.now_ms
+    with pytest.raises(error, match=r"^DeleteTopics of t: .*delete_topic_enable is False$"):
+        sim.delete_topic("t")
+    assert (sim.now_ms - began_ms, "t" in sim.cluster.topics) == (waited_ms, True)
+
+
+@pytest.mark.parametrize(
     ("change", "sentence"),
     [
         (lambda sim: sim.create_topic("t"), "^CreateTopics of t: there is a topic t already$"),

@@ -83,6 +83,7 @@ class Groups(RuleBasedStateMachine):
         self.sim = Simulation(
             profile=profile,
             latency_jitter_ms=jitter_ms,
+            delete_topic_enable=True,
             offsets_retention_minutes=RETENTION_MINUTES,
             offsets_retention_check_interval_ms=60_000,
         )

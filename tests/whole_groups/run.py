@@ -74,6 +74,7 @@ class Run:
             faults=self.plan.all_faults,
             record={} if self.everything else {"kinds": kinds},
             auto_create_topics_enable=False,
+            delete_topic_enable=True,
             **self.plan.settings,
         )
 
