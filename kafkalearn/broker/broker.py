@@ -3,8 +3,8 @@
 It is thrown away at a crash; a restart makes a new one on the same Cluster. Whatever it replied to,
 and its timers, are dropped by whoever drives it.
 
-Source: kafka.server.KafkaApis (1.0.2; 2.3.1 where a partition is looked up: before 2.0 it was
-enough that the topic exists).
+Source: kafka.server.KafkaApis (1.0.2; 2.3.1 where a partition is looked up to write or read it:
+before 2.0 it was enough that the topic exists, and the log was missed later).
 """
 
 from collections.abc import Sequence
@@ -49,6 +49,7 @@ class Broker:
         self.node = context.node
         self.record = context.record
         self._config = context.config
+        self._profile = context.profile
         self._timers = context.timers
         self._cluster = cluster
         self._coordinator = coordinator
@@ -129,8 +130,12 @@ class Broker:
 
     def _commit_offsets(self, request: OffsetCommitRequest, now_ms: int, reply: Reply) -> None:
         """Keep what does not exist from the coordinator; with nothing left, it hears nothing."""
-        find = self._cluster.find
-        known = {each: offset for each, offset in request.offsets.items() if find(each) is not None}
+        cluster, by_partition = self._cluster, self._profile.commit_needs_partition
+        known = {
+            each: offset
+            for each, offset in request.offsets.items()
+            if (cluster.find(each) if by_partition else cluster.topics.get(each.topic)) is not None
+        }
 
         def merged(response: Response) -> None:
             assert isinstance(response, OffsetCommitResponse)

@@ -103,6 +103,7 @@ KAFKA_1_0 = replace(
     delete_groups=False,
     group_id_checked_everywhere=False,
     offsets_expire_from_empty=False,
+    commit_needs_partition=False,
     new_member_join_timeout=False,
     member_id_required=False,
     static_members=False,

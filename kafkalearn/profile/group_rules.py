@@ -35,6 +35,9 @@ class GroupRules:
     """While members live, offsets of topics that none of them subscribes to: never expire;
     in_every_state, by their commits (2.4, KAFKA-8730), even in the first rebalance after Empty,
     when no topic counts as subscribed; only in_stable (3.0.1, KAFKA-13636)."""
+    commit_needs_partition: bool = True
+    """A commit for a partition that its topic does not have is UNKNOWN_TOPIC_OR_PARTITION; it used
+    to be kept, since only the topic was looked up (2.0)."""
     new_member_join_timeout: bool = True
     """A new member waits in a join for at most 5 minutes, and one that is removed while it waits is
     answered UNKNOWN_MEMBER_ID instead of never (2.1.1, KAFKA-7610)."""

@@ -2,6 +2,7 @@ import pytest
 
 from kafkalearn.broker.cluster import OffsetsTopic
 from kafkalearn.errors import Errors, IllegalStateError, InvalidRequestError
+from kafkalearn.profile import KAFKA_0_10_1, KAFKA_1_0, KAFKA_2_3, KAFKA_4_0
 from kafkalearn.protocol.group import FindCoordinatorRequest, HeartbeatRequest, SyncGroupRequest
 from kafkalearn.protocol.message import Request
 from kafkalearn.protocol.offsets import OffsetCommitRequest
@@ -160,7 +161,7 @@ def commit(*partitions):
 
 def test_the_coordinator_judges_what_exists():
     """A commit with a partition that does not exist goes on without it; answers keep the order."""
-    world = World()
+    world = World(profile=KAFKA_2_3)
     world.create("t", 2)
     request = commit(("nowhere", 0), ("t", 1), ("t", 2), ("t", 0))
     errors = world.answer(request, now_ms=3).partitions
@@ -172,6 +173,26 @@ def test_the_coordinator_judges_what_exists():
     ]
     node, judged, now_ms = world.told[-1]
     assert (node, now_ms, judged) == ("b0", 3, commit(("t", 1), ("t", 0)))
+
+
+@pytest.mark.parametrize(
+    ("profile", "error"),
+    [
+        (KAFKA_0_10_1, Errors.NONE),
+        (KAFKA_1_0, Errors.NONE),
+        (KAFKA_2_3, Errors.UNKNOWN_TOPIC_OR_PARTITION),
+        (KAFKA_4_0, Errors.UNKNOWN_TOPIC_OR_PARTITION),
+    ],
+    ids=["0.10.1", "1.0", "2.3", "4.0"],
+)
+def test_a_commit_for_a_partition_that_its_topic_does_not_have(profile, error):
+    """Before 2.0 it was kept: only the topic was looked up, and one without it is refused there."""
+    world = World(profile=profile)
+    world.create("t", 1)
+    answer = world.answer(commit(("t", 0), ("t", 99), ("nowhere", 0)))
+    assert list(answer.partitions.values()) == [Errors.NONE, error, Errors.of(UNKNOWN)]
+    (_, request, _) = world.told[-1]
+    assert len(request.offsets) == (1 if error else 2)
 
 
 def test_a_commit_of_nothing_that_exists_never_reaches_the_coordinator():

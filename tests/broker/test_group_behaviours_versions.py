@@ -12,8 +12,10 @@ from kafkalearn.config import configure
 from kafkalearn.errors import Errors, InvalidRequestError
 from kafkalearn.profile import KAFKA_4_0, PROFILES
 from kafkalearn.profile.group_rules import GroupRules
+from kafkalearn.protocol.offsets import OffsetCommitRequest
 from kafkalearn.records import OffsetAndMetadata, TopicPartition
 from tests.broker.groups import EVERY_PROFILE, T0, Groups, group_in
+from tests.broker.world import World
 
 T1 = TopicPartition("t", 1)
 ID_FIRST = ["2.3", "2.4", "4.0"]
@@ -295,6 +297,15 @@ def test_completing_checks_generation(profile, expected):
 def test_commit_checks_member_first(profile, expected):
     """Without it even a stranger hears REBALANCE_IN_PROGRESS between join and sync."""
     assert group_in("AwaitingSync", profile).commit().error == expected
+
+
+@switch("commit_needs_partition", off="NONE", on="UNKNOWN_TOPIC_OR_PARTITION")
+def test_commit_needs_partition(profile, expected):
+    """Without it a partition is committed that its topic does not have."""
+    world = World(profile=profile)
+    world.create("t", 1)
+    request = OffsetCommitRequest(group_id="g", offsets={T1: OffsetAndMetadata(1)})
+    assert world.answer(request).partitions[T1].name == expected
 
 
 @switch("batch_leave", off=("refused", 0), on=("NONE", 1))

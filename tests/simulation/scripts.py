@@ -170,7 +170,7 @@ def commits(sim):
     c1.generation_id = 1
     assert c1.commit(7) is E.NONE
     assert c1.commit(8, metadata="x" * 4_097) is E.OFFSET_METADATA_TOO_LARGE
-    assert c1.commit(9, TopicPartition("orders", 1)) is E.UNKNOWN_TOPIC_OR_PARTITION
+    assert c1.commit(9, TopicPartition("bills", 0)) is E.UNKNOWN_TOPIC_OR_PARTITION
     assert stranger.committed() == {"orders-0": 7}
 
 
