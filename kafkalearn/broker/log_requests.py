@@ -1,7 +1,7 @@
 """Produce and ListOffsets: writing to the logs that a broker leads, and finding offsets in them.
 
 Source: KafkaApis.handleProduceRequest, handleListOffsetRequest, ReplicaManager.appendRecords
-(1.0.2).
+(1.0.2), Log.append (0.10.1.1, 1.0.2).
 """
 
 from kafkalearn.broker.broker_context import BrokerContext
@@ -37,6 +37,7 @@ class LogRequests:
     def __init__(self, context: BrokerContext, cluster: Cluster) -> None:
         self._node = context.node
         self._message_max_bytes = context.config.message_max_bytes
+        self._batch_is_measured = context.profile.batch_is_measured
         self._cluster = cluster
 
     def produce(self, request: ProduceRequest, now_ms: int, reply: Reply) -> None:
@@ -86,9 +87,10 @@ class LogRequests:
         if is_internal(topic_partition.topic):
             return Errors.INVALID_TOPIC_EXCEPTION
         partition = self._cluster.find_led_by(self._node, topic_partition)
-        size = sum(record.size_in_bytes for record in records)
-        if not isinstance(partition, Errors) and size > self._message_max_bytes:
-            return Errors.MESSAGE_TOO_LARGE  # since 0.11 it is the batch that is measured
+        sizes = [record.size_in_bytes for record in records]
+        largest = sum(sizes) if self._batch_is_measured else max(sizes)
+        if not isinstance(partition, Errors) and largest > self._message_max_bytes:
+            return Errors.MESSAGE_TOO_LARGE
         return partition
 
 

@@ -140,6 +140,7 @@ KAFKA_0_10_1 = replace(
     missing_topics_are_asked_for=False,
     failed_fetch="read_whole",
     poll_looks_for_wakeups=False,
+    batch_is_measured=False,
     record_headers=False,
     null_key_partitioner="round_robin_one_counter",
 )

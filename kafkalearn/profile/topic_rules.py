@@ -24,6 +24,9 @@ class TopicRules:
     deletion_disabled_is_told: bool = True
     """Where delete.topic.enable is off, DeleteTopics is refused with TOPIC_DELETION_DISABLED, which
     used to time out (2.1, KAFKA-5975)."""
+    batch_is_measured: bool = True
+    """message.max.bytes is the most for a batch; before, for each of its messages (0.11, with
+    KIP-98)."""
 
     # What producers do.
 

@@ -3,7 +3,7 @@ import pytest
 from kafkalearn.broker.broker_config import BrokerConfig
 from kafkalearn.config import configure
 from kafkalearn.errors import InvalidRequestError
-from kafkalearn.profile import profile_of
+from kafkalearn.profile import KAFKA_0_10_1, KAFKA_1_0, KAFKA_4_0, profile_of
 from kafkalearn.protocol.fetch import (
     EARLIEST_TIMESTAMP,
     LATEST_TIMESTAMP,
@@ -94,6 +94,23 @@ def test_a_batch_that_is_refused_leaves_the_others_alone(world, partition, batch
     refused = f"{partition[0]}-{partition[1]}"
     assert answered(world.answer(request)) == {refused: (error, -1, -1), "t-0": ("NONE", 0, 0)}
     assert [event[3]["partition"] for event in world.seen("append")] == [0]
+
+
+@pytest.mark.parametrize(
+    ("profile", "several"),
+    [(KAFKA_0_10_1, "NONE"), (KAFKA_1_0, "MESSAGE_TOO_LARGE"), (KAFKA_4_0, "MESSAGE_TOO_LARGE")],
+    ids=["0.10.1", "1.0", "4.0"],
+)
+def test_what_message_max_bytes_measures(profile, several):
+    """Up to 0.10 each message, then the batch; one message too large refuses all of its batch."""
+    world = World(profile=profile, message_max_bytes=10)
+    world.create("t", 3)
+    batches = [records(b"a" * 10, b"b" * 10), records(b"a", b"b" * 11), records(b"a" * 4, b"b" * 6)]
+    request = produce({("t", number): batch for number, batch in enumerate(batches)})
+    told = [error for error, *_ in answered(world.answer(request)).values()]
+    assert told == [several, "MESSAGE_TOO_LARGE", "NONE"]
+    ends = [world.partition("t", number).log.log_end_offset for number in range(3)]
+    assert ends == [2 if several == "NONE" else 0, 0, 2]
 
 
 @pytest.mark.parametrize("acks", [2, -2])
