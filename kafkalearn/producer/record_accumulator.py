@@ -4,8 +4,11 @@ It never waits and never sends: who appends asks for memory first, the sender as
 
 Source: document 003; org.apache.kafka.clients.producer.internals.RecordAccumulator, BufferPool
 (1.0.2; 2.4.0 for delivery.timeout.ms).
-Differs from Kafka: a batch that the broker calls too large is not split: without compression its
-parts would make up the same batch again (KAFKA-8350).
+Differs from Kafka from 0.11 on: a batch of several records that the broker calls too large fails
+here. There it is split into batches of batch.size and sent again at once, which counts as no retry
+(Sender.completeBatch, splitAndReenqueue); without compression these are the same batch again
+(KAFKA-8350). So it goes on for ever, and from 2.1 on until delivery.timeout.ms after the batch was
+begun: then its records fail with TimeoutException.
 """
 
 from collections import deque
