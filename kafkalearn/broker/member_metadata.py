@@ -6,11 +6,14 @@ Source: kafka.coordinator.group.MemberMetadata (1.0.2, 2.4.0), ClassicGroupMembe
 import json
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from kafkalearn.broker.interfaces import Timer
 from kafkalearn.protocol.group import CONSUMER_PROTOCOL_TYPE, JoinGroupRequestProtocol
 from kafkalearn.protocol.message import Reply
+
+if TYPE_CHECKING:
+    from kafkalearn.broker.group_metadata import GroupMetadata
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -53,15 +56,7 @@ class MemberMetadata:
         return next(name for name, _ in self.supported_protocols if name in candidates)
 
 
-class Members(Protocol):
-    """Who is in a group, and what they agreed on; see GroupMetadata."""
-
-    members: dict[str, MemberMetadata]
-    protocol_type: str | None
-    protocol_name: str | None
-
-
-def subscribed_topics(group: Members) -> set[str] | None:
+def subscribed_topics(group: "GroupMetadata") -> set[str] | None:
     """Read what the members subscribe to; None if they are no consumers, or one is unreadable.
 
     Source: GroupMetadata.computeSubscribedTopics (2.4.0), which reads nothing but the topics.
