@@ -11,20 +11,14 @@ from kafkalearn.clients.client_context import ClientContext
 from kafkalearn.clients.exponential_backoff import ExponentialBackoff
 from kafkalearn.clients.metadata import Metadata
 from kafkalearn.clients.serialization import serialize, serializer_of
-from kafkalearn.errors import (
-    ApiError,
-    IllegalArgumentError,
-    IllegalStateError,
-    InvalidTopicError,
-    KafkaTimeoutError,
-    RecordTooLargeError,
-)
+from kafkalearn.errors import ApiError, IllegalArgumentError, RecordTooLargeError
 from kafkalearn.producer.partitioner import partitioner_of
 from kafkalearn.producer.producer_batch import Callback, FutureRecordMetadata, Thunk
-from kafkalearn.producer.producer_config import producer_config
+from kafkalearn.producer.producer_config import check_timeout, producer_config
 from kafkalearn.producer.producer_record import ProducerRecord, RecordMetadata
 from kafkalearn.producer.record_accumulator import RecordAccumulator
-from kafkalearn.producer.sender import Sender, check_timeout
+from kafkalearn.producer.send_waits import SendWaits
+from kafkalearn.producer.sender import Sender
 from kafkalearn.records import Record, TopicPartition, check_topic
 
 
@@ -55,6 +49,13 @@ class KafkaProducer:
         )
         self._sender = Sender(
             context, self._config, metadata=self._metadata, accumulator=self._accumulator
+        )
+        self._waits = SendWaits(
+            context,
+            config,
+            metadata=self._metadata,
+            accumulator=self._accumulator,
+            sender=self._sender,
         )
 
     def __repr__(self) -> str:
@@ -114,9 +115,9 @@ class KafkaProducer:
 
     def partitions_for(self, topic: str) -> list[TopicPartition]:
         """List the partitions of a topic; KafkaTimeoutError if it is not there in max.block.ms."""
-        self._check_open()
+        self._waits.check_open()
         deadline_ms = self._context.now_ms + self._config.max_block_ms
-        self._wait_on_metadata(check_topic(topic), None, deadline_ms=deadline_ms)
+        self._waits.for_metadata(check_topic(topic), None, deadline_ms=deadline_ms)
         count = self._metadata.partition_counts[topic]
         return [TopicPartition(topic, partition) for partition in range(count)]
 
@@ -124,6 +125,7 @@ class KafkaProducer:
         """Send what is left and end; give up what is not done after `timeout_ms`, at once for 0.
 
         In a callback it gives up at once, whatever the timeout. A crashed producer stays as it is.
+        What is given up fails with KafkaError (IllegalStateError before 2.0), also sends that wait.
         """
         check_timeout(timeout_ms)
         sender = self._sender
@@ -140,10 +142,11 @@ class KafkaProducer:
     # Sending.
 
     def _do_send(self, record: ProducerRecord, thunk: Thunk) -> None:
-        self._check_open()
+        if self._context.profile.close_fails_sends or not self._context.node.alive:
+            self._waits.check_open()  # up to 1.1 only the append looks
         loop, topic = self._context.loop, record.topic
         deadline_ms = loop.now_ms + self._config.max_block_ms
-        self._wait_on_metadata(topic, record.partition, deadline_ms=deadline_ms)
+        self._waits.for_metadata(topic, record.partition, deadline_ms=deadline_ms)
         key = serialize(self._key_serializer, record.key, what="the key", topic=topic)
         value = serialize(self._value_serializer, record.value, what="the value", topic=topic)
         partition = self._partition(record, key)
@@ -151,49 +154,18 @@ class KafkaProducer:
         made = Record(-1, timestamp_ms, key, value, record.headers)
         size = made.size_in_bytes
         self._ensure_valid_record_size(size)
+        self._waits.check_open(waited=True)
         accumulator = self._accumulator
         is_ready = accumulator.try_append(partition, made, thunk=thunk, now_ms=loop.now_ms)
         if is_ready is None:
             if self._partitioner.on_new_batch(*partition):
                 partition = self._partition(record, key)
-            self._allocate(partition, size, deadline_ms=deadline_ms)
+            self._waits.for_memory(partition, size, deadline_ms=deadline_ms)
             is_ready = accumulator.append(partition, made, thunk=thunk, now_ms=loop.now_ms)
         if is_ready:
             self._sender.wakeup()
         if record.partition is None and key is None:
             self._partitioner.on_append(topic, size)
-
-    def _wait_on_metadata(self, topic: str, partition: int | None, *, deadline_ms: int) -> None:
-        """Wait until the topic is known, and the partition if one is asked for."""
-        metadata, profile = self._metadata, self._context.profile
-        metadata.add(topic)
-        asked = False
-        while True:
-            if topic in metadata.invalid_topics and profile.invalid_topic_is_told:
-                raise InvalidTopicError(f"the brokers refuse {topic}: INVALID_TOPIC_EXCEPTION")
-            count = metadata.partition_counts.get(topic)
-            if count is not None and (partition is None or partition < count):
-                return
-            if asked and count is not None and not profile.unknown_partition_is_awaited:
-                raise IllegalArgumentError(
-                    f"partition is {partition}: {topic} has {count}, so one from 0 to {count - 1} "
-                    "is allowed"
-                )
-            if not self._await_update(deadline_ms):
-                what = topic if count is None else TopicPartition(topic, partition or 0)
-                raise KafkaTimeoutError(
-                    f"{what} was not in the metadata within max_block_ms, "
-                    f"{self._config.max_block_ms:,} ms"
-                )
-            asked = True
-
-    def _await_update(self, deadline_ms: int) -> bool:
-        """Ask for metadata, and wait for it; False at the deadline."""
-        metadata = self._metadata
-        version = metadata.request_update()
-        self._sender.wakeup()
-        left_ms = max(0, deadline_ms - self._context.now_ms)
-        return self._sender.wait_until(lambda: metadata.version > version, left_ms)
 
     def _partition(self, record: ProducerRecord, key: bytes | None) -> TopicPartition:
         if record.partition is not None:
@@ -214,36 +186,3 @@ class KafkaProducer:
                 raise RecordTooLargeError(
                     f"the record has {size:,} bytes: {key}, {most:,}, is the most"
                 )
-
-    def _allocate(self, partition: TopicPartition, size: int, *, deadline_ms: int) -> None:
-        """Wait until a new batch may be begun, if the record needs one."""
-        accumulator, config = self._accumulator, self._config
-        capacity = accumulator.capacity_for(size)
-        if capacity > config.buffer_memory:
-            raise IllegalArgumentError(
-                f"a batch takes {capacity:,} bytes, and buffer_memory is {config.buffer_memory:,}: "
-                "no batch_size above it is allowed"
-            )
-        accumulator.waiters += 1
-        try:
-            is_there = self._sender.wait_until(
-                lambda: (
-                    capacity <= accumulator.free_memory
-                    or accumulator.has_room_for(partition, size)
-                    or accumulator.closed
-                ),
-                max(0, deadline_ms - self._context.now_ms),
-            )
-        finally:
-            accumulator.waiters -= 1
-        self._check_open()
-        if not is_there:
-            raise KafkaTimeoutError(
-                f"there was no room for {capacity:,} bytes in buffer_memory within max_block_ms, "
-                f"{config.max_block_ms:,} ms"
-            )
-
-    def _check_open(self) -> None:
-        if not self._context.node.alive or self._accumulator.closed:
-            how = "is closed" if self._accumulator.closed else "crashed"
-            raise IllegalStateError(f"{self!r} {how}: make a new one to send")

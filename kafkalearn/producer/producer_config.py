@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from kafkalearn.config import configure, setting, with_one_backoff, with_properties
-from kafkalearn.errors import ConfigError
+from kafkalearn.errors import ConfigError, IllegalArgumentError
 from kafkalearn.profile import KafkaProfile
 from kafkalearn.records import MAX_INT, MAX_LONG
 
@@ -84,3 +84,11 @@ def _with_delivery_timeout(config: ProducerConfig, *, is_given: bool) -> Produce
             f"{least_ms}, or more is allowed"
         )
     return replace(config, delivery_timeout_ms=least_ms)
+
+
+def check_timeout(timeout_ms: object) -> None:
+    """IllegalArgumentError for what is no time to wait."""
+    if timeout_ms is not None and (type(timeout_ms) is not int or timeout_ms < 0):
+        raise IllegalArgumentError(
+            f"timeout_ms is {timeout_ms!r}: None or a whole number of ms from 0 is allowed"
+        )

@@ -11,9 +11,9 @@ from kafkalearn.clients.metadata import Metadata
 from kafkalearn.clients.network_client import NEVER_MS, NetworkClient
 from kafkalearn.engine.process import Process
 from kafkalearn.engine.signals import Signal
-from kafkalearn.errors import Errors, IllegalArgumentError, IllegalStateError, KafkaTimeoutError
+from kafkalearn.errors import Errors, IllegalStateError, KafkaError, KafkaTimeoutError
 from kafkalearn.producer.producer_batch import ProducerBatch
-from kafkalearn.producer.producer_config import ProducerConfig
+from kafkalearn.producer.producer_config import ProducerConfig, check_timeout
 from kafkalearn.producer.record_accumulator import RecordAccumulator
 from kafkalearn.protocol.message import Response
 from kafkalearn.protocol.produce import INVALID_OFFSET, ProduceRequest, ProduceResponse
@@ -30,7 +30,7 @@ _INVALID_METADATA = (
 class Sender:
     """Sends, completes, tries again and gives up.
 
-    progress: fires when a batch has ended, new metadata came, or the process ends.
+    progress: fires when a batch has ended, new metadata came, or it is to end, or has ended.
     process: where it runs, and where callbacks are called.
     """
 
@@ -73,6 +73,7 @@ class Sender:
         self._accumulator.closed = True
         self._running = False
         self.wakeup()
+        self.progress.fire()
 
     def force_close(self) -> None:
         """Let it end now; what is not acknowledged fails."""
@@ -113,9 +114,10 @@ class Sender:
         ):
             self.run_once()
         if self._force_close:
-            name = self._context.node.name
+            name, told = self._context.node.name, self._context.profile.close_fails_sends
+            kind = KafkaError if told else IllegalStateError
             accumulator.abort_incomplete_batches(
-                IllegalStateError(f"producer {name} was closed before the record was acknowledged")
+                kind(f"producer {name} was closed before the record was acknowledged")
             )
         client.close()
         self.progress.fire()
@@ -236,11 +238,3 @@ class Sender:
         if not self._config.delivery_timeout_ms:
             return due_ms
         return min([due_ms, *map(self._accumulator.expires_ms, self._in_flight)])
-
-
-def check_timeout(timeout_ms: object) -> None:
-    """IllegalArgumentError for what is no time to wait."""
-    if timeout_ms is not None and (type(timeout_ms) is not int or timeout_ms < 0):
-        raise IllegalArgumentError(
-            f"timeout_ms is {timeout_ms!r}: None or a whole number of ms from 0 is allowed"
-        )

@@ -77,6 +77,7 @@ KAFKA_2_4 = replace(
     illegal_generation_keeps_member_id=False,
     end_offsets_wait_api_timeout=False,
     failed_send_metadata="once_in_batch",
+    close_ends_wait_for_memory=False,
     offsets_reset_by_duration=False,
     request_timeout_is_told=False,
     null_key_partitioner="sticky",
@@ -125,6 +126,7 @@ KAFKA_1_0 = replace(
     commit_awaits_topic=False,
     invalid_topic_is_told=False,
     failed_send_metadata="never",
+    close_fails_sends=False,
 )
 """The default: the Kafka of the other four documents."""
 

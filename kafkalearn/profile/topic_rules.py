@@ -36,6 +36,13 @@ class TopicRules:
     invalid_topic_is_told: bool = True
     """A send to a topic that the brokers refuse fails as soon as they say so; before, it waited for
     max.block.ms (2.1, KAFKA-5098)."""
+    close_fails_sends: bool = True
+    """A producer's end fails what is not done with KafkaException, also a send that waits for
+    metadata, as soon as nobody asks for it any more; before, that waited for max.block.ms, and what
+    was given up or came too late failed with IllegalStateException (2.0, KAFKA-6897)."""
+    close_ends_wait_for_memory: bool = True
+    """A send that waits for memory fails as soon as its producer is closed; before, it waited until
+    there was room, and failed then (2.4.1, KAFKA-9449)."""
     request_timeout_is_told: bool = True
     """Records whose request was not answered in time fail with REQUEST_TIMED_OUT, not as if the
     connection had ended by itself, with NETWORK_EXCEPTION (3.5, KAFKA-14317)."""

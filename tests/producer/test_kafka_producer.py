@@ -10,6 +10,7 @@ from kafkalearn.errors import (
     IllegalArgumentError,
     IllegalStateError,
     InvalidTopicError,
+    KafkaError,
     KafkaTimeoutError,
     RecordTooLargeError,
     SerializationError,
@@ -245,15 +246,19 @@ def test_close_sends_what_lingers(make):
     assert list(world.sim.processes.living) == []
 
 
-def test_close_gives_up_after_its_timeout(make):
-    """What is not acknowledged by then fails."""
-    world = make(faults=[CutOff("p1", 5, 100_000)])
+GIVEN_UP = [("0.10.1", IllegalStateError), ("1.0", IllegalStateError), ("2.3", KafkaError)]
+
+
+@pytest.mark.parametrize(("profile", "kind"), [*GIVEN_UP, ("4.0", KafkaError)])
+def test_close_gives_up_after_its_timeout(make, profile, kind):
+    """What is not acknowledged by then fails: from 2.0 on with no more than KafkaException."""
+    world = make(profile, faults=[CutOff("p1", 5, 100_000)])
     producer = world.producer(linger_ms=60_000)
     future = producer.send("orders", world.tell, value="a")
     world.sim.run_until(10)
     producer.close(timeout_ms=500)
-    assert (world.told, world.sim.now_ms) == (["IllegalStateError"], 510)
-    with pytest.raises(IllegalStateError) as error:
+    assert (world.told, world.sim.now_ms) == ([kind.__name__], 510)
+    with pytest.raises(kind) as error:
         future.get()
     assert str(error.value) == "producer p1 was closed before the record was acknowledged"
 
@@ -270,14 +275,128 @@ def test_close_in_a_callback_gives_up_at_once(make, timeout_ms):
     assert (world.told, world.log("orders")) == (["IllegalStateError"], [b"a"])
 
 
-def test_after_close_nothing_is_sent(make):
+@pytest.mark.parametrize("profile", ["0.10.1", "1.0", "2.3", "4.0"])
+def test_after_close_nothing_is_sent(make, profile):
     """The sentence says what to do."""
-    producer = make().producer()
+    world = make(profile)
+    producer = world.producer()
+    producer.send("orders", value="a").get()
     producer.close()
     for call in (lambda: producer.send("orders", value="a"), lambda: producer.partitions_for("a")):
         with pytest.raises(IllegalStateError) as error:
             call()
         assert str(error.value) == "KafkaProducer(p1) is closed: make a new one to send"
+
+
+def sends(world, *records, close_ms=1000, timeout_ms=None, **config):
+    """Send in one process, close in another: when and how the last send ended.
+
+    What is in its future is told as such.
+    """
+    producer, told = world.producer(acks="1", retries=0, **config), []
+
+    def run():
+        try:
+            for fields in records:
+                future = producer.send(**fields)
+            told.append((world.sim.now_ms, "future", ended(future)))
+        except KafkaError as error:
+            told.append((world.sim.now_ms, "raised", type(error).__name__, str(error)))
+
+    def ended(future):
+        try:
+            return future.get().offset
+        except KafkaError as error:
+            return type(error).__name__
+
+    world.sim.spawn(run, node="p1")
+    world.sim.run_until(close_ms)
+    world.sim.spawn(lambda: producer.close(timeout_ms), node="p1")
+    world.sim.run_until(100_000)
+    return told
+
+
+LATE = "KafkaProducer(p1) is closed: make a new one to send"
+CLOSED = "KafkaProducer(p1) was closed while a send was in progress"
+
+
+@pytest.mark.parametrize("timeout_ms", [0, None])
+@pytest.mark.parametrize(
+    ("profile", "told"),
+    [
+        ("0.10.1", (60_000, "future", "KafkaTimeoutError")),
+        ("1.0", (60_000, "future", "KafkaTimeoutError")),
+        ("2.3", (1000, "raised", "KafkaError", CLOSED)),
+        ("4.0", (1000, "raised", "KafkaError", CLOSED)),
+    ],
+)
+def test_a_send_that_waits_for_metadata_when_its_producer_closes(make, profile, told, timeout_ms):
+    """Up to 1.1 it waits on, for nothing; from 2.0 on it fails as soon as the sender has ended."""
+    world = make(profile, auto_create_topics_enable=False)
+    (found,) = sends(world, {"record": "mails", "value": "a"}, timeout_ms=timeout_ms)
+    assert (found[0] // 1000 * 1000, *found[1:]) == told
+
+
+@pytest.mark.parametrize(
+    ("profile", "told"),
+    [("1.0", ("IllegalStateError", LATE)), ("2.3", ("KafkaError", CLOSED))],
+)
+def test_metadata_that_comes_while_the_producer_closes(make, profile, told):
+    """It is of no use: the record finds that its producer is closed, whatever is still sent."""
+    world = make(profile, topics={"orders": 1, "mails": 1}, faults=[Delay("Produce", by_ms=900)])
+    records = [{"record": each, "value": "a"} for each in ("orders", "mails")]
+    (found,) = sends(world, *records, close_ms=300, linger_ms=0)
+    assert found == (world.times("response", "Metadata")[-1], "raised", *told)
+    assert (world.log("orders"), world.log("mails")) == ([b"a"], [])
+
+
+@pytest.mark.parametrize(
+    ("profile", "told"),
+    [("0.10.1", "KafkaTimeoutError"), ("1.0", "KafkaTimeoutError"), ("2.3", "IllegalStateError")],
+)
+def test_a_send_after_close_that_knows_no_metadata(make, profile, told):
+    """Up to 1.1 it waits for the topic, which nobody asks for; only then would it look up."""
+    world = make(profile)
+    producer = world.producer(max_block_ms=1000)
+    producer.close()
+    closed_ms = world.sim.now_ms
+    try:
+        future = producer.send("orders", world.tell, value="a")
+    except IllegalStateError as error:
+        world.told.append(type(error).__name__)
+    else:
+        assert (world.sim.now_ms, future.is_done) == (closed_ms + 1000, True)
+    assert world.told == [told]
+
+
+@pytest.mark.parametrize(
+    ("profile", "timeout_ms", "told"),
+    [
+        ("1.0", 0, (1000, "raised", "IllegalStateError", LATE)),
+        ("1.0", None, (9000, "raised", "IllegalStateError", LATE)),
+        ("2.4", 0, (1000, "raised", "KafkaError", CLOSED)),
+        ("2.4", None, (9000, "raised", "KafkaError", CLOSED)),
+        ("4.0", 0, (1000, "raised", "KafkaError", CLOSED)),
+        ("4.0", None, (1000, "raised", "KafkaError", CLOSED)),
+    ],
+)
+def test_a_send_that_waits_for_memory_when_its_producer_closes(make, profile, timeout_ms, told):
+    """Up to 2.4.0 it gets the memory of what is sent or given up, and only then sees the end."""
+    world = make(profile, faults=[Delay("Produce", by_ms=9000)])
+    records = [{"record": "orders", "value": "x" * 10_000}] * 2
+    full = {"buffer_memory": 16_384, "batch_size": 16_384, "linger_ms": 0}
+    (found,) = sends(world, *records, timeout_ms=timeout_ms, **full)
+    assert (found[0] // 1000 * 1000, *found[1:]) == told
+
+
+@pytest.mark.parametrize("profile", ["1.0", "2.4"])
+def test_a_send_waits_for_memory_no_longer_than_max_block_ms(make, profile):
+    """Not even if its producer closes: without room there is nothing to look at."""
+    world = make(profile, faults=[Delay("Produce", by_ms=9000)])
+    records = [{"record": "orders", "value": "x" * 10_000}] * 2
+    full = {"buffer_memory": 16_384, "batch_size": 16_384, "linger_ms": 0, "max_block_ms": 5000}
+    (found,) = sends(world, *records, **full)
+    assert (found[0] // 1000 * 1000, *found[1:]) == (5000, "future", "KafkaTimeoutError")
 
 
 def test_a_crashed_producer_says_so(make):
