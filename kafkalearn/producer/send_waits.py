@@ -42,13 +42,15 @@ class SendWaits:
 
         waited: whether a send had begun before, which is another error since 2.0.
         """
-        name = f"KafkaProducer({self._context.node.name})"
-        if not self._context.node.alive:
+        context, is_closed = self._context, self._accumulator.closed
+        if context.node.alive and not is_closed:
+            return
+        name = f"KafkaProducer({context.node.name})"
+        if not context.node.alive:
             raise IllegalStateError(f"{name} crashed: make a new one to send")
-        if self._accumulator.closed and waited and self._context.profile.close_fails_sends:
+        if waited and context.profile.close_fails_sends:
             raise KafkaError(f"{name} was closed while a send was in progress")
-        if self._accumulator.closed:
-            raise IllegalStateError(f"{name} is closed: make a new one to send")
+        raise IllegalStateError(f"{name} is closed: make a new one to send")
 
     def for_metadata(self, topic: str, partition: int | None, *, deadline_ms: int) -> None:
         """Wait until the topic is known, and the partition if one is asked for.

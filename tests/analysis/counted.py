@@ -36,8 +36,8 @@ REBALANCES = {
         (2, 2, "member_rejoined", "stable", 1, 4013, 4013, 4015, 1, 0, {0: 4}),
     ],
     "pattern_meets_new_topic": [
-        (1, 1, "member_joined", "stable", 1, 7, 3007, 3009, 0, 0, {}),
-        (2, 2, "member_rejoined", "stable", 1, 5019, 5019, 5021, 1, 0, {0: 4}),
+        (1, 1, "member_joined", "stable", 1, 5, 3005, 3007, 0, 0, {}),
+        (2, 2, "member_rejoined", "stable", 1, 5015, 5015, 5017, 1, 0, {0: 4}),
     ],
     "assign_beside_subscribe": [
         FIRST,

@@ -99,7 +99,7 @@ SMALLEST = {
         "records: 1 in orders-0; c1 starts at 100 ms; process() takes 0 ms",
     ),
     "commits_when_idle": (
-        "few-commits: c1 polls again at 132 ms, and has processed 10 records since its last "
+        "few-commits: c1 polls again at 136 ms, and has processed 10 records since its last "
         "commit: one is due after ten",
         "records: 10 in orders-0; c1 starts at 100 ms; process() takes 2 ms",
     ),
