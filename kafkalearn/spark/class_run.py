@@ -88,7 +88,8 @@ class ClassRun:
             progress.update(task, description="starting Spark")
             began = time.monotonic()
             with self._judges(master, first.exercise) as ready, _session(master) as spark:
-                problems = [] if self.settings.trusted else isolation_problems(spark)
+                count = len(self.found)
+                problems = [] if self.settings.trusted else isolation_problems(spark, count=count)
                 started = time.monotonic()
                 console.print(f"Spark started in {started - began:.2f} s.", highlight=False)
                 if problems:
@@ -100,7 +101,7 @@ class ClassRun:
                     chain([first], rows),
                     exercises=self.exercises,
                     settings=self.settings._replace(ready=ready),
-                    count=len(self.found),
+                    count=count,
                 )
                 new = 0
                 for number, grades in graded:

@@ -16,7 +16,13 @@ from kafkalearn.grading.engines.helper import helper
 from kafkalearn.grading.exercise import Exercise, student_seed
 from kafkalearn.grading.grades import Grade, not_run
 from kafkalearn.grading.handed_in.collect import Submission
-from kafkalearn.spark.session import SparkStartError, check_running, first_cause, first_line
+from kafkalearn.spark.session import (
+    SparkStartError,
+    check_running,
+    first_cause,
+    first_line,
+    local_cores,
+)
 from kafkalearn.spark.shipped import ship
 
 if TYPE_CHECKING:
@@ -70,19 +76,24 @@ def grade(
     return submissions.mapPartitions(grade_rows)
 
 
-def isolation_problems(spark: "SparkSession") -> list[str]:
+def isolation_problems(spark: "SparkSession", *, count: int) -> list[str]:
     """Ask where submissions will run why they cannot be isolated there; empty if they can.
 
+    On this machine it is asked once. But every worker that `count` submissions need has a task, so
+    that all of Spark's Pythons have started when grading begins, not one after another.
     SparkStartError if there is nobody to ask.
     """
     context = spark.sparkContext
     ship(context)
-    asked = 1 if str(context.master).startswith("local[") else context.defaultParallelism
+    here = min(local_cores(context.master), count)
+    asked = here or context.defaultParallelism
 
-    def ask(_: Iterable[int]) -> Iterator[str | None]:
+    def ask(numbers: Iterable[int]) -> Iterator[str | None]:
+        from kafkalearn.grading.engines import helper  # noqa: F401 - what grading begins with
         from kafkalearn.grading.isolation.walls import isolation_problem
 
-        yield isolation_problem()
+        for number in numbers:
+            yield None if here and number else isolation_problem()
 
     questions = context.range(0, asked, 1, asked).mapPartitions(ask)
     try:

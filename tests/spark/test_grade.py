@@ -220,6 +220,41 @@ def test_workers_that_do_not_work_are_said_in_a_sentence():
         range=lambda start, end, step, parts: jobs,
     )
     with pytest.raises(SparkStartError) as refused:
-        module.isolation_problems(SimpleNamespace(sparkContext=context))
+        module.isolation_problems(SimpleNamespace(sparkContext=context), count=2)
     said = 'Spark\'s workers do not work: java.io.IOException: Cannot run program "p"'
     assert str(refused.value) == said
+
+
+@pytest.mark.parametrize(
+    ("master", "count", "tasks", "probes"),
+    [
+        ("local[2]", 60, 2, 1),
+        ("local[8]", 3, 3, 1),
+        ("local", 9, 1, 1),
+        ("spark://here:7077", 1, 6, 6),
+        ("local-cluster[2,1,1024]", 1, 6, 6),
+    ],
+)
+def test_each_machine_is_asked_and_each_worker_starts(monkeypatch, master, count, tasks, probes):
+    """Here it is asked once, with a task for each worker; on a cluster every task asks its own."""
+    asked = []
+
+    def problem():
+        asked.append(master)
+        return "no namespaces"
+
+    def parts(start, end, step, slices):
+        assert (start, end, step) == (0, slices, 1)
+        ran = SimpleNamespace(tasks=slices)
+        ran.mapPartitions = lambda ask: SimpleNamespace(
+            collect=lambda: [each for number in range(slices) for each in ask([number])]
+        )
+        started.append(ran)
+        return ran
+
+    started = []
+    monkeypatch.setattr("kafkalearn.grading.isolation.walls.isolation_problem", problem)
+    monkeypatch.setattr(module, "ship", lambda _: None)
+    context = SimpleNamespace(master=master, defaultParallelism=6, range=parts)
+    found = module.isolation_problems(SimpleNamespace(sparkContext=context), count=count)
+    assert (found, started[0].tasks, len(asked)) == (["no namespaces"], tasks, probes)

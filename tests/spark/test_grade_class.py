@@ -92,7 +92,7 @@ def spark(monkeypatch):
     fake = Spark()
     monkeypatch.setattr(class_run, "spark_session", fake.start)
     monkeypatch.setattr(class_run, "ready_judges", fake.ready_judges)
-    monkeypatch.setattr(class_run, "isolation_problems", lambda _: fake.problems)
+    monkeypatch.setattr(class_run, "isolation_problems", lambda _, count: fake.problems)
     monkeypatch.setattr(class_run, "grade_all", fake.grade_all)
     return fake
 
