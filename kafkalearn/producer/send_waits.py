@@ -38,9 +38,9 @@ class SendWaits:
         self._sender = sender
 
     def check_open(self, *, waited: bool = False) -> None:
-        """IllegalStateError for a producer that is closed or crashed; see close_fails_sends.
+        """IllegalStateError for a producer that is closed or crashed.
 
-        waited: whether a send had begun before, which is another error since 2.0.
+        waited: whether a send had begun before, which since 2.0 gets a KafkaError if it is closed.
         """
         context, is_closed = self._context, self._accumulator.closed
         if context.node.alive and not is_closed:
